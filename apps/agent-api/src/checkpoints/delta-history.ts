@@ -1,0 +1,70 @@
+import type { DeltaHistoryRequest, DeltaHistoryResponse } from '@keelson/contracts/agent'
+import type { Database } from '@keelson/database'
+import type { z } from 'zod'
+import { oneLine } from './tuple-rows.ts'
+
+type Query = z.output<typeof DeltaHistoryRequest>
+type Row = {
+  is_seed: boolean
+  checkpoint_id: string
+  channel: string
+  version: string
+  type: string
+  blob: string
+  task_id: string
+  idx: number
+}
+
+/**
+ * What was written to channels on the way from their last value to a checkpoint, in one recursive statement that stops
+ * as soon as every channel has a value. The writes of the checkpoint itself are not part of it; those of the ancestor
+ * that holds the value are.
+ */
+export const deltaHistory = async ({ sql }: Pick<Database, 'sql'>, account_id: string, query: Query): Promise<DeltaHistoryResponse> => {
+  const { thread_id, checkpoint_ns, checkpoint_id } = query
+  const channels = [...new Set(query.channels)]
+  const ofThread = sql`account_id = ${account_id} and thread_id = ${thread_id} and checkpoint_ns = ${checkpoint_ns}`
+  const atCheckpoint = checkpoint_id === undefined ? sql`` : sql`and checkpoint_id = ${checkpoint_id}`
+  const rows = await sql<Row[]>`
+    with recursive chain as (
+      (select 0 as depth, checkpoint_id, parent_checkpoint_id, ${channels}::text[] collate "C" as wanted,
+        '{}'::text[] collate "C" as seeded, '{}'::text[] collate "C" as seed_versions
+       from agent.checkpoints where ${ofThread} ${atCheckpoint} order by checkpoint_id desc limit 1)
+      union all
+      select chain.depth + 1, c.checkpoint_id, c.parent_checkpoint_id, still.wanted, found.channels, found.versions
+      from chain
+      cross join lateral (
+        select array(select unnest(chain.wanted) except select unnest(chain.seeded)) as wanted) as still
+      cross join lateral (
+        select checkpoint_id, parent_checkpoint_id, channels, versions from agent.checkpoints
+        where ${ofThread} and checkpoint_id = chain.parent_checkpoint_id limit 1) as c
+      cross join lateral (
+        select coalesce(array_agg(named.channel), '{}') as channels, coalesce(array_agg(named.version), '{}') as versions
+        from unnest(c.channels, c.versions) as named (channel, version)
+        where named.channel = any (still.wanted) and exists (
+          select from agent.checkpoint_blobs as b where ${ofThread}
+            and b.channel = named.channel and b.version = named.version and b.blob is not null and b.type <> 'empty')) as found
+      where cardinality(still.wanted) > 0
+    ) cycle checkpoint_id set is_cycle using path
+    select true as is_seed, chain.checkpoint_id, named.channel, named.version, b.type, encode(b.blob, 'base64') as blob, null as task_id, null::integer as idx
+    from chain, unnest(seeded, seed_versions) as named (channel, version), lateral (
+      select type, blob from agent.checkpoint_blobs as b where ${ofThread} and b.channel = named.channel and b.version = named.version limit 1) as b
+    union all (
+      select false, chain.checkpoint_id, w.channel, null, w.type, encode(w.blob, 'base64'), w.task_id, w.idx
+      from chain, lateral (
+        select channel, type, blob, task_id, idx from agent.checkpoint_writes as w
+        where ${ofThread} and w.checkpoint_id = chain.checkpoint_id and w.channel = any (chain.wanted) offset 0) as w
+      where depth > 0 and not is_cycle
+      order by depth desc, w.task_id, w.idx)`
+  return { channels: channels.map((channel) => historyOf(channel, rows.filter((row) => row.channel === channel))) }
+}
+
+const historyOf = (channel: string, rows: readonly Row[]): DeltaHistoryResponse['channels'][number] => {
+  const seed = rows.find(({ is_seed }) => is_seed)
+  const writes = rows.filter(({ is_seed }) => !is_seed)
+  return {
+    channel,
+    writes: writes.map(({ checkpoint_id, task_id, idx, type, blob }) => ({ checkpoint_id, task_id, idx, channel, type, blob: oneLine(blob) })),
+    seed: seed ? { checkpoint_id: seed.checkpoint_id, channel, version: seed.version, type: seed.type, blob: oneLine(seed.blob) } : null,
+  }
+}

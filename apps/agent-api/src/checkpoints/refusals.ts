@@ -1,0 +1,22 @@
+import type { ErrorCode } from '@keelson/contracts'
+import { sqlStateOf } from '@keelson/database'
+import { REFUSED } from '@keelson/database/agent'
+import { ApiError } from '@keelson/service-kit'
+
+const DETAILS: Partial<Record<string, string>> = {
+  version_conflict: 'A channel was put before with this version and other content; nothing was put',
+  head_moved: 'The latest checkpoint is not the expected one; nothing was put',
+  thread_deleted: 'What this builds on was deleted; nothing was put',
+  thread_exists: 'The target thread has checkpoints; nothing was copied',
+}
+
+/** Makes an ApiError of what `agent.refuse` raised in a statement. */
+export const orRefusal = async <Result>(statement: PromiseLike<Result>): Promise<Result> => {
+  try {
+    return await statement
+  } catch (error) {
+    if (sqlStateOf(error) !== REFUSED) throw error
+    const code = (error as Error).message as ErrorCode
+    throw new ApiError(code, DETAILS[code])
+  }
+}

@@ -1,0 +1,59 @@
+import type { Database } from '@keelson/database'
+import { ApiError } from '@keelson/service-kit'
+import type { SpanFacts } from './span-row.ts'
+
+export type SpanQuery = {
+  trace_id?: string | undefined
+  task_id?: string | undefined
+  order_by: 'start_time' | 'end_time' | 'name' | 'id'
+  order_direction: 'asc' | 'desc'
+  limit: number
+  page_number: number
+  starting_after?: string | undefined
+}
+
+/** A running span ends after all others, whichever way the list runs. */
+const ORDER = { start_time: 'start_time', end_time: "coalesce(end_time, 'infinity')", name: 'name', id: 'id' } as const
+
+const unknownCursor = (): never => {
+  throw new ApiError('invalid_request', 'starting_after names no span', {
+    errors: [{ path: 'starting_after', message: 'names no span' }],
+  })
+}
+
+/**
+ * One page of an account's spans in one statement, ties broken by id.
+ * @throws ApiError `invalid_request` when `starting_after` names no span of the account
+ */
+export const listSpans = async (db: Database, account_id: string, query: SpanQuery): Promise<SpanFacts[]> => {
+  const { sql } = db
+  const { trace_id, task_id, limit, starting_after } = query
+  const by = sql.unsafe(ORDER[query.order_by])
+  const direction = sql.unsafe(query.order_direction)
+  const offset = starting_after === undefined ? (query.page_number - 1) * limit : 0
+  const beyond = query.order_direction === 'asc' ? sql`>` : sql`<`
+  const after =
+    starting_after === undefined
+      ? sql``
+      : sql`and (${by}, id) ${beyond} (select ${by}, id from agent.spans where account_id = ${account_id} and id = ${starting_after})`
+  const inTrace = trace_id === undefined ? sql`` : sql`and trace_id = ${trace_id}`
+  const page = (filter: ReturnType<typeof sql>) => sql`
+    (select id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data
+     from agent.spans where account_id = ${account_id} ${inTrace} ${filter} ${after}
+     order by ${by} ${direction}, id ${direction} limit ${offset + limit})`
+
+  // A task's spans are also those whose trace is named after it. Two index scans that stop early beat one OR.
+  const rows =
+    task_id === undefined
+      ? await sql<SpanFacts[]>`${page(sql``)} offset ${offset}`
+      : await sql<SpanFacts[]>`
+        select * from (${page(sql`and task_id = ${task_id}`)}
+          union all ${page(sql`and trace_id = ${task_id} and task_id is distinct from ${task_id}`)}) as both
+        order by ${by} ${direction}, id ${direction} limit ${limit} offset ${offset}`
+
+  if (rows.length === 0 && starting_after !== undefined) {
+    const [cursor] = await sql`select from agent.spans where account_id = ${account_id} and id = ${starting_after}`
+    if (!cursor) unknownCursor()
+  }
+  return rows
+}

@@ -1,0 +1,91 @@
+import type { Trace, TraceSpan } from '@keelson/contracts/agent'
+import type { Database } from '@keelson/database'
+import { ApiError, notFound } from '@keelson/service-kit'
+import { presentPayloads, type SpanFacts } from './span-row.ts'
+
+export type TraceQuery = { include?: 'payload' | undefined; limit: number; starting_after?: string | undefined }
+
+type Sizes = { input_bytes: number | null; output_bytes: number | null; data_bytes: number | null }
+type Row = Omit<SpanFacts, 'trace_id'> & Sizes & { page_rows?: number }
+type Summary = { span_count: number; start_time: string | null; end_time: string | null; cursor_known: boolean }
+
+/** A page with payloads holds no more than this, but always one span. */
+const PAYLOAD_PAGE_BYTES = 16 * 1_048_576
+
+const LIGHT = [
+  'id',
+  'name',
+  'start_time',
+  'end_time',
+  'parent_id',
+  'task_id',
+  'input_bytes',
+  'output_bytes',
+  'data_bytes',
+] as const
+const WHOLE = [...LIGHT, 'input', 'output', 'data'] as const
+
+const unknownCursor = (): never => {
+  const path = 'starting_after'
+  throw new ApiError('invalid_request', `${path} names no span of the trace`, {
+    errors: [{ path, message: 'names no span of the trace' }],
+  })
+}
+
+/**
+ * A page of a trace and what is known of the whole of it; without payloads unless they are asked for.
+ *
+ * @throws ApiError `not_found` for a trace without spans, `invalid_request` for a cursor that is not of the trace
+ */
+export const readTrace = async (
+  { sql }: Pick<Database, 'sql'>,
+  account_id: string,
+  trace_id: string,
+  query: TraceQuery,
+): Promise<Trace> => {
+  const { limit, starting_after } = query
+  const withPayload = query.include === 'payload'
+  const ofTrace = sql`account_id = ${account_id} and trace_id = ${trace_id}`
+  const after =
+    starting_after === undefined
+      ? sql``
+      : sql`and (start_time, id) > (select start_time, id from agent.spans where ${ofTrace} and id = ${starting_after})`
+  const page = sql`
+    select ${sql(withPayload ? WHOLE : LIGHT)} from agent.spans where ${ofTrace} ${after} order by start_time, id limit ${limit + 1}`
+  const bounded = sql`
+    select * from (
+      select *, count(*) over ()::int as page_rows, sum(coalesce(input_bytes, 0) + coalesce(output_bytes, 0) + coalesce(data_bytes, 0))
+        over (order by start_time, id rows between unbounded preceding and 1 preceding) as bytes_before
+      from (${page}) as page) as page
+    where coalesce(bytes_before, 0) < ${PAYLOAD_PAGE_BYTES} order by start_time, id`
+  const summary = sql<[Summary]>`
+    select count(*)::int as span_count, min(start_time) as start_time,
+      case when bool_and(end_time is not null) then max(end_time) end as end_time,
+      ${starting_after === undefined ? sql`true` : sql`bool_or(id = ${starting_after})`} as cursor_known
+    from agent.spans where ${ofTrace}`
+  const [[whole], rows] = await Promise.all([summary, sql<Row[]>`${withPayload ? bounded : page}`])
+  if (whole.start_time === null) return notFound('trace')
+  if (!whole.cursor_known) unknownCursor()
+  const items = rows.slice(0, limit)
+  return {
+    trace_id,
+    span_count: whole.span_count,
+    start_time: whole.start_time,
+    end_time: whole.end_time,
+    spans: items.map((row) => presentTraceSpan(row, withPayload)),
+    has_more: (rows[0]?.page_rows ?? rows.length) > items.length,
+  }
+}
+
+const presentTraceSpan = (row: Row, withPayload: boolean): TraceSpan => ({
+  id: row.id,
+  name: row.name,
+  start_time: row.start_time,
+  end_time: row.end_time,
+  parent_id: row.parent_id,
+  task_id: row.task_id,
+  input_bytes: row.input_bytes,
+  output_bytes: row.output_bytes,
+  data_bytes: row.data_bytes,
+  ...(withPayload && presentPayloads(row)),
+})

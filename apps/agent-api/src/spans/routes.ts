@@ -1,0 +1,40 @@
+import { spans } from '@keelson/contracts/agent'
+import { uuidv7, type Service } from '@keelson/service-kit'
+import type { Deps } from '../app.ts'
+import { listSpans } from './list-spans.ts'
+import { readTrace } from './read-trace.ts'
+import { createBatch, putBatch } from './span-batch.ts'
+import { newSpanOf, patchOf, presentSpan } from './span-row.ts'
+import { spanStore } from './store.ts'
+
+export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db' | 'spanWriter'>) => {
+  const storeOf = (account_id: string) => spanStore(db, spanWriter, account_id)
+
+  service.handle(spans.createSpan, async ({ body, principal }) =>
+    presentSpan(await storeOf(principal.account_id).create(newSpanOf(body.id ?? uuidv7(), body))),
+  )
+
+  service.handle(spans.listSpans, async ({ query, principal }) =>
+    (await listSpans(db, principal.account_id, query)).map(presentSpan),
+  )
+
+  service.handle(spans.createSpanBatch, async ({ body, principal, requestId }) => ({
+    results: await createBatch(storeOf(principal.account_id), { items: body.spans, requestId }),
+  }))
+
+  service.handle(spans.putSpanBatch, async ({ body, principal, requestId }) => ({
+    results: await putBatch(storeOf(principal.account_id), { items: body.spans, requestId }),
+  }))
+
+  service.handle(spans.getSpan, async ({ params, principal }) =>
+    presentSpan(await storeOf(principal.account_id).get(params.span_id)),
+  )
+
+  service.handle(spans.updateSpan, async ({ params, body, principal }) =>
+    presentSpan(await storeOf(principal.account_id).patch(patchOf(params.span_id, body))),
+  )
+
+  service.handle(spans.getTrace, ({ params, query, principal }) =>
+    readTrace(db, principal.account_id, params.trace_id, query),
+  )
+}

@@ -1,0 +1,101 @@
+import type { Database } from '@keelson/database'
+import type { SpanFacts, SpanPatch } from './span-row.ts'
+
+/** A write of one span, as the statements below take it. */
+export type SpanWrite = { account_id: string } & SpanPatch
+
+/** The span as stored after a write, or `null` when the write did not apply. */
+export type Written = SpanFacts | null
+
+type Row = SpanFacts & { account_id: string }
+type CreatedRow = Row & { inserted: boolean }
+
+const keyOf = ({ account_id, id }: { account_id: string; id: string }) => `${account_id} ${id}`
+
+/** The rows of a statement. Payloads travel as JSON strings that hold JSON text, so Postgres never interprets them. */
+const parameter = (writes: readonly SpanWrite[]): string => JSON.stringify(writes)
+
+const inOrder = <One extends Row>(writes: readonly SpanWrite[], rows: readonly One[]): (One | null)[] => {
+  const byKey = new Map(rows.map((row) => [keyOf(row), row]))
+  return writes.map((write) => byKey.get(keyOf(write)) ?? null)
+}
+
+const incoming = (db: Database, writes: readonly SpanWrite[]) => db.sql`
+  select * from json_to_recordset(${parameter(writes)}::text::json) as _(
+    account_id text, id text, trace_id text, parent_id text, task_id text, name text,
+    start_time timestamptz, end_time timestamptz, input text, output text, data text)
+  order by account_id, id`
+
+/**
+ * Creates spans in one statement. An existing span gains the facts it did not have yet; where a fact differs nothing
+ * changes and the result is `null`. No two writes may name the same span.
+ */
+export const createSpans = async (db: Database, writes: readonly SpanWrite[]): Promise<Written[]> => {
+  const rows = await db.sql<CreatedRow[]>`
+    insert into agent.spans as s
+      (account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data)
+    select account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data
+    from (${incoming(db, writes)}) as incoming
+    on conflict (account_id, id) do update set
+      parent_id = coalesce(s.parent_id, excluded.parent_id),
+      task_id = coalesce(s.task_id, excluded.task_id),
+      end_time = coalesce(s.end_time, excluded.end_time),
+      input = coalesce(s.input, excluded.input),
+      output = coalesce(s.output, excluded.output),
+      data = coalesce(s.data, excluded.data)
+    where (s.trace_id, s.name, s.start_time) = (excluded.trace_id, excluded.name, excluded.start_time)
+      and (s.parent_id, s.task_id, s.end_time, s.input, s.output, s.data)
+        = (excluded.parent_id, excluded.task_id, excluded.end_time, excluded.input, excluded.output, excluded.data) is not false
+    returning account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, xmax = 0 as inserted,
+      case when xmax <> 0 then input end as input,
+      case when xmax <> 0 then output end as output,
+      case when xmax <> 0 then data end as data`
+  return inOrder(writes, rows).map((row, index) => {
+    const write = writes[index] as SpanWrite
+    return row?.inserted ? { ...row, input: write.input, output: write.output, data: write.data } : row
+  })
+}
+
+/** How a change treats `data` that is there already. */
+export type DataChange = 'merge' | 'replace'
+
+/**
+ * Changes spans in one statement. Merged `data` is appended to what is there, and folded by its readers. A span that
+ * does not exist is created when the write holds all that a span needs, else the result is `null`.
+ */
+export const changeSpans = async (
+  db: Database,
+  writes: readonly SpanWrite[],
+  onData: DataChange,
+): Promise<Written[]> => {
+  const appended = db.sql`
+    case when patch.data is null then s.data
+         when s.data is null or ${onData === 'replace'} or patch.data ~ '^[ \t\r\n]*\\[' then patch.data
+         else s.data || chr(30) || patch.data end`
+  const changes = db.sql`
+    trace_id = coalesce(patch.trace_id, s.trace_id),
+    name = coalesce(patch.name, s.name),
+    start_time = coalesce(patch.start_time, s.start_time),
+    parent_id = coalesce(patch.parent_id, s.parent_id),
+    task_id = coalesce(patch.task_id, s.task_id),
+    end_time = coalesce(patch.end_time, s.end_time),
+    input = coalesce(patch.input, s.input),
+    output = coalesce(patch.output, s.output),
+    data = ${appended}`
+  const rows = await db.sql<Row[]>`
+    with incoming as (${incoming(db, writes)}), changed as (
+      update agent.spans as s set ${changes}
+      from incoming as patch where s.account_id = patch.account_id and s.id = patch.id
+      returning s.*
+    ), created as (
+      insert into agent.spans (account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data)
+      select account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data
+      from incoming
+      where trace_id is not null and name is not null and start_time is not null
+        and not exists (select from changed where (changed.account_id, changed.id) = (incoming.account_id, incoming.id))
+      on conflict (account_id, id) do nothing
+      returning *
+    )
+    select * from changed union all select * from created`
+  return inOrder(writes, rows)
+}

@@ -1,0 +1,72 @@
+import { connectQueue, migrateQueue } from '@keelson/queue'
+import { createLogger, createMetrics } from '@keelson/service-kit'
+import { eventually, testRedis } from '@keelson/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startDeployer } from './deployer.ts'
+import { LAUNCH, LIMITS, LLM, testWorld, type TestWorld } from './fixtures/world.fixture.ts'
+import { deployerMetrics } from './metrics.ts'
+import { endpointName } from './vendors/vendor.ts'
+
+const MODELS = 20
+
+let world: TestWorld
+
+beforeAll(async () => {
+  world = await testWorld({ limits: { pollMinMs: 50, confirmMs: 20 } })
+  world.simulator.configure({ default_profile: 'instant' })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const CONFIG = {
+  stepMs: 5_000,
+  limits: { ...LIMITS, pollMinMs: 50, confirmMs: 20 },
+  SWEEP_INTERVAL: 100,
+  WORKER_CONCURRENCY: 8,
+  OBSERVE_INTERVAL: 600_000,
+  ORPHAN_INTERVAL: 600_000,
+  REMOVE_ORPHANS: false,
+}
+
+const openQueue = async (kind: string) => {
+  if (kind === 'no queue at all') return null
+  const redisUrl = kind === 'Redis' ? testRedis() : null
+  if (kind === 'Redis' && redisUrl === null) return undefined
+  if (redisUrl === null) await migrateQueue(world.databaseUrl)
+  return connectQueue(redisUrl === null ? { databaseUrl: world.databaseUrl } : { redisUrl })
+}
+
+describe('a running deployer', () => {
+  test.each(['Redis', 'Postgres', 'no queue at all'])('deploys and removes models with %s', async (kind) => {
+    const queue = await openQueue(kind)
+    if (queue === undefined) return
+    await using stack = new AsyncDisposableStack()
+    if (queue) stack.use(queue)
+    const { db, store, ports } = world
+    const metrics = deployerMetrics(createMetrics(), store.backlog)
+    const log = createLogger({ service: 'deployer', level: 'silent' })
+    const hurry = new AbortController().signal
+    stack.use(startDeployer({ config: CONFIG, db, store, queue, vendors: ports.vendors, metrics, log, hurry }))
+
+    const ring = (deployment_id: string) => queue?.ring('advance_deployment', { deployment_id })
+    const requested = await Promise.all(
+      Array.from({ length: MODELS }, (_, index) =>
+        index % 2 ? world.create('launch', LAUNCH) : world.create('llmengine', LLM),
+      ),
+    )
+    await Promise.all(requested.map(({ deployment_id }) => ring(deployment_id)))
+    const ids = requested.map(({ model_id }) => model_id)
+    await eventually(async () => {
+      for (const id of ids) expect(await world.model(id)).toMatchObject({ status: 'ready' })
+    })
+    expect(world.simulator.violations()).toEqual([])
+
+    const removals = await Promise.all(ids.map((id) => world.remove(id)))
+    await Promise.all(removals.map(({ deployment_id }) => ring(deployment_id)))
+    await eventually(async () => {
+      for (const id of ids) expect(await world.model(id)).toBeNull()
+    })
+    expect(ids.map((id) => world.simulator.endpoint(endpointName(id)))).toEqual(ids.map(() => null))
+    const ended = await metrics.deployments.get()
+    expect(ended.values.reduce((sum, { value }) => sum + value, 0)).toBe(2 * MODELS)
+  })
+})

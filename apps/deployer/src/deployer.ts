@@ -1,0 +1,73 @@
+import type { Database } from '@keelson/database'
+import type { DeployedVendor } from '@keelson/database/platform'
+import type { Queue } from '@keelson/queue'
+import type { Logger } from '@keelson/service-kit'
+import type { DeployerConfig } from './config.ts'
+import { startReconciler } from './deployments/reconcile.ts'
+import type { PostgresDeployments } from './deployments/store.ts'
+import type { DeployerMetrics } from './metrics.ts'
+import { repeat } from './repeat.ts'
+import { startStep } from './vendors/step.ts'
+import type { Vendor } from './vendors/vendor.ts'
+import { watchAvailability } from './watch/availability.ts'
+import { orphanWatch } from './watch/orphans.ts'
+import { worker } from './worker.ts'
+
+export type DeployerOptions = {
+  config: Pick<
+    DeployerConfig,
+    | 'stepMs'
+    | 'limits'
+    | 'SWEEP_INTERVAL'
+    | 'WORKER_CONCURRENCY'
+    | 'OBSERVE_INTERVAL'
+    | 'ORPHAN_INTERVAL'
+    | 'REMOVE_ORPHANS'
+  >
+  db: Database
+  store: PostgresDeployments
+  /** `null` runs without doorbells, on the reconciler alone. */
+  queue: Pick<Queue, 'ring' | 'work'> | null
+  vendors: Readonly<Record<DeployedVendor, Vendor>>
+  metrics: DeployerMetrics
+  log: Logger
+  /** Cuts vendor calls short; their outcome is then unknown, and looked up by whoever takes over. */
+  hurry: AbortSignal
+}
+
+const BATCH = 256
+const WATCH_BATCH = 32
+const WATCH_CONCURRENCY = 4
+const DOORBELL_PAD_MS = 5
+
+/** Starts everything a deployer does: doorbells, the reconciler, and the watches over what is deployed. */
+export const startDeployer = (options: DeployerOptions): AsyncDisposable => {
+  const { config, db, store, queue, vendors, metrics, log, hurry } = options
+  const begin = () => startStep(config.stepMs, hurry)
+  const ring = async (deployment_id: string, delayMs: number) => {
+    await queue?.ring('advance_deployment', { deployment_id }, { delayMs: delayMs + DOORBELL_PAD_MS })
+  }
+  const ports = { store, vendors, ring, startStep: begin, random: Math.random, limits: config.limits }
+  const advance = worker({ ports, metrics, log })
+  const concurrency = config.WORKER_CONCURRENCY
+  const intervalMs = config.SWEEP_INTERVAL
+  const observeMs = config.OBSERVE_INTERVAL
+  const watched = { db, vendors, startStep: begin }
+  const onOrphan = (vendor: DeployedVendor, model_id: string) => {
+    metrics.orphans.inc({ vendor })
+    log.warn({ vendor, model_id }, 'an endpoint that no model needs')
+  }
+  const watchOrphans = orphanWatch({ ...watched, remove: config.REMOVE_ORPHANS, onOrphan })
+  const watchOne = { ...watched, observeMs, batch: WATCH_BATCH, concurrency: WATCH_CONCURRENCY }
+
+  const stack = new AsyncDisposableStack()
+  const sweep = (id: string) => advance(id, 'sweeper')
+  // With a queue, whatever is a sweep late has lost its doorbell; without one, nothing has a doorbell.
+  const lateMs = queue === null ? 0 : intervalMs
+  stack.use(startReconciler({ store, advance: sweep, lateMs, batch: BATCH, concurrency, intervalMs, log }))
+  stack.use(repeat({ name: 'availability', intervalMs, log, work: () => watchAvailability(watchOne) }))
+  stack.use(repeat({ name: 'orphans', intervalMs: config.ORPHAN_INTERVAL, log, work: watchOrphans }))
+  const handle = async ({ deployment_id }: { deployment_id: string }) => void (await advance(deployment_id, 'doorbell'))
+  if (queue) stack.use(queue.work('advance_deployment', handle, { concurrency }))
+  return stack
+}

@@ -1,0 +1,28 @@
+import type { Logger } from '@keelson/service-kit'
+import { forEach, repeat } from '../repeat.ts'
+import type { PostgresDeployments } from './store.ts'
+
+export type ReconcileOptions = {
+  store: Pick<PostgresDeployments, 'due'>
+  advance: (id: string) => Promise<unknown>
+  /** How overdue a deployment must be before it counts as one whose doorbell was lost. */
+  lateMs: number
+  batch: number
+  concurrency: number
+}
+
+/**
+ * Advances the deployments that are overdue and that nobody holds, without going through the queue: with it gone,
+ * deployments are slower, and that is all.
+ *
+ * @returns whether there may be more
+ */
+export const reconcile = async ({ store, advance, lateMs, batch, concurrency }: ReconcileOptions): Promise<boolean> => {
+  const ids = await store.due(lateMs, batch)
+  await forEach(ids, concurrency, advance)
+  return ids.length === batch
+}
+
+/** Reconciles every so often until disposed. */
+export const startReconciler = (options: ReconcileOptions & { intervalMs: number; log: Logger }): AsyncDisposable =>
+  repeat({ name: 'reconcile', intervalMs: options.intervalMs, log: options.log, work: () => reconcile(options) })

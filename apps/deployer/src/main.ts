@@ -1,0 +1,55 @@
+import { connect } from '@keelson/database'
+import { assertMigrated } from '@keelson/database/migrate'
+import { connectQueue, type Count } from '@keelson/queue'
+import { createLogger, createMetrics, runMain } from '@keelson/service-kit'
+import { deployerConfig } from './config.ts'
+import { startDeployer } from './deployer.ts'
+import { deploymentStore } from './deployments/store.ts'
+import { deployerMetrics } from './metrics.ts'
+import { listenProbes } from './probes.ts'
+import { connectVendors } from './vendors/connect-vendors.ts'
+
+/** How long vendor calls under way may still take after the signal to stop. */
+const HURRY_MS = 5_000
+
+await runMain(
+  async (stack, signal) => {
+    const config = deployerConfig(process.env)
+    const log = createLogger({ service: 'deployer', level: config.LOG_LEVEL, fields: ['model_id'] })
+    const { DATABASE_URL, REDIS_URL, HOST, limits } = config
+
+    const db = stack.use(connect({ url: DATABASE_URL, applicationName: 'deployer' }))
+    await assertMigrated(db)
+    const store = deploymentStore(db, { leaseMs: config.LEASE, limits, observeMs: config.OBSERVE_INTERVAL })
+    const { registry } = createMetrics()
+    const metrics = deployerMetrics({ registry }, store.backlog)
+    const count: Count = (series, labels) => metrics[series].inc(labels)
+    const queueAt = { redisUrl: REDIS_URL ?? undefined, databaseUrl: DATABASE_URL }
+    const queue = stack.use(await connectQueue({ ...queueAt, log, count }))
+
+    const vendors = connectVendors(
+      {
+        connections: {
+          launch: { url: config.LAUNCH_URL, apiKey: config.LAUNCH_API_KEY },
+          llmengine: { url: config.LLM_ENGINE_URL, apiKey: config.LLM_ENGINE_API_KEY },
+        },
+        labels: { team: config.VENDOR_LABEL_TEAM, product: config.VENDOR_LABEL_PRODUCT },
+        resolveCredential: () => Promise.reject(new Error('this build cannot read credentials')),
+        concurrency: config.VENDOR_CONCURRENCY,
+        requestTimeoutMs: config.VENDOR_REQUEST_TIMEOUT,
+        metrics,
+      },
+      stack,
+    )
+
+    const hurry = new AbortController()
+    signal.addEventListener('abort', () => setTimeout(() => hurry.abort(), HURRY_MS).unref())
+    stack.use(startDeployer({ config, db, store, queue, vendors, metrics, log, hurry: hurry.signal }))
+
+    const checks = { database: () => db.sql`select 1`.execute(), queue: queue.ping }
+    const probes = { host: HOST, checks, registry, isStopping: () => signal.aborted }
+    for (const port of new Set([config.PORT, config.METRICS_PORT])) stack.use(await listenProbes({ ...probes, port }))
+    log.info({ host: HOST, port: config.PORT }, 'working')
+  },
+  { service: 'deployer' },
+)

@@ -1,0 +1,51 @@
+import { memberOf, wantedWorkers, withoutNulls, type Configuration, type VendorLabels } from './configuration.ts'
+import { stamp } from './endpoint-view.ts'
+import type { Spec } from './vendor.ts'
+
+/** Fields of ours that go to the vendor under another name, or never. */
+const OURS = new Set(['model', 'name', 'metadata', 'labels', 'env_vars'])
+
+/** Fields the vendor cannot change after the create. */
+const FIXED = new Set(['endpoint_type', 'nodes_per_worker'])
+
+/** The vendor infers hardware when none is asked for; where some is, it wants the number of nodes as well. */
+const HARDWARE = ['gpus', 'gpu_type', 'cpus', 'memory', 'storage']
+
+const without = (members: Configuration, names: ReadonlySet<string>): Configuration =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !names.has(name)))
+
+/**
+ * A create, without the name. The configuration is open: what this vendor knows and we do not passes through.
+ *
+ * @param variables the environment, credentials resolved
+ */
+export const createBody = (
+  spec: Spec,
+  configuration: Configuration,
+  variables: Readonly<Record<string, string>>,
+  labels: VendorLabels,
+): Configuration => ({
+  source: 'hugging_face',
+  inference_framework: 'vllm',
+  num_shards: configuration['gpus'] ?? 1,
+  endpoint_type: 'streaming',
+  min_workers: 1,
+  max_workers: Math.max(1, wantedWorkers(configuration)),
+  per_worker: 2,
+  ...(HARDWARE.some((name) => name in withoutNulls(configuration)) && { nodes_per_worker: 1 }),
+  // The vendor would make it public.
+  public_inference: false,
+  ...withoutNulls(without(configuration, OURS)),
+  model_name: configuration['model'],
+  ...(Object.keys(variables).length > 0 && { env_vars: variables }),
+  labels: { ...labels, ...memberOf(configuration, 'labels') },
+  metadata: { ...memberOf(configuration, 'metadata'), ...stamp(spec) },
+})
+
+/** An update: what is left out stays as it was, so these say that they are to be cleared. */
+export const updateBody = (...create: Parameters<typeof createBody>): Configuration => ({
+  quantize: null,
+  checkpoint_path: null,
+  chat_template_override: null,
+  ...without(createBody(...create), FIXED),
+})

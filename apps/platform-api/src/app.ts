@@ -1,0 +1,29 @@
+import document from '@keelson/contracts/openapi/platform-api.json' with { type: 'json' }
+import { isTransient, type Database } from '@keelson/database'
+import type { Queue } from '@keelson/queue'
+import type { AccountKeys } from '@keelson/secrets'
+import { createService, type Authenticate, type Logger, type Metrics, type Service } from '@keelson/service-kit'
+import { credentialRoutes } from './credentials/routes.ts'
+import { modelRoutes } from './models/routes.ts'
+
+/** Everything platform-api stands on. */
+export type Deps = {
+  db: Database
+  queue: Queue
+  accountKeys: AccountKeys
+  authenticate: Authenticate
+  log: Logger
+  metrics: Metrics
+  /** Whether hosted models may be registered. */
+  nativeInferenceGateway: boolean
+}
+
+/** platform-api, its groups in the order of their URLs. */
+export const createApp = (deps: Deps): Service => {
+  const { db, queue, authenticate, log, metrics } = deps
+  const readiness = { postgres: async () => void (await db.sql`select 1`), queue: queue.ping }
+  const service = createService({ name: 'platform-api', document, log, metrics, authenticate, readiness, isTransient })
+  credentialRoutes(service, deps)
+  modelRoutes(service, deps)
+  return service
+}

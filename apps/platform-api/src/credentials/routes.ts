@@ -1,0 +1,64 @@
+import { credentials } from '@keelson/contracts/platform'
+import type { Service } from '@keelson/service-kit'
+import type { Deps } from '../app.ts'
+import { createCredential } from './create-credential.ts'
+import { presentCredential } from './credential-row.ts'
+import { deleteCredential } from './delete-credential.ts'
+import { recordRefusedReveal, revealCredential } from './reveal-credential.ts'
+import { credentialStore } from './store.ts'
+import { updateCredential } from './update-credential.ts'
+
+export const credentialRoutes = (service: Service, deps: Pick<Deps, 'db' | 'accountKeys'>) => {
+  const { db } = deps
+
+  service.handle(credentials.createCredential, async (call) => presentCredential(await createCredential(deps, call)))
+
+  service.handle(credentials.listCredentials, async ({ query, principal }) => {
+    const page = await credentialStore(db, principal.account_id).list(query)
+    return { ...page, items: page.items.map(presentCredential) }
+  })
+
+  service.handle(credentials.getCredential, async ({ params, principal }) =>
+    presentCredential(await credentialStore(db, principal.account_id).get(params.credential_id)),
+  )
+
+  service.handle(credentials.getCredentialByName, async ({ params, principal }) =>
+    presentCredential(await credentialStore(db, principal.account_id).getByName(params.credential_name)),
+  )
+
+  service.handle(
+    credentials.getCredentialSecret,
+    async ({ params, principal, requestId }) => {
+      const key = { id: params.credential_id }
+      const result = await revealCredential(deps, { key, principal, requestId })
+      return { result, object: 'credential_secret' as const }
+    },
+    {
+      secretAnswer: true,
+      onMissingScope: ({ params, principal, requestId }) =>
+        recordRefusedReveal(deps, { key: { id: params.credential_id }, principal, requestId }),
+    },
+  )
+
+  service.handle(
+    credentials.getCredentialSecretByName,
+    async ({ params, principal, requestId }) => {
+      const key = { name: params.credential_name }
+      const result = await revealCredential(deps, { key, principal, requestId })
+      return { result, object: 'credential_secret' as const }
+    },
+    {
+      secretAnswer: true,
+      onMissingScope: ({ params, principal, requestId }) =>
+        recordRefusedReveal(deps, { key: { name: params.credential_name }, principal, requestId }),
+    },
+  )
+
+  service.handle(credentials.updateCredential, async (call) => presentCredential(await updateCredential(deps, call)))
+
+  service.handle(credentials.deleteCredential, async ({ params, principal, requestId }) => {
+    const { credential_id } = params
+    await deleteCredential(db, { credential_id, principal, requestId })
+    return { id: credential_id, deleted: true, object: 'credential' as const }
+  })
+}

@@ -1,0 +1,33 @@
+import { connect } from '@keelson/database'
+import { assertMigrated } from '@keelson/database/migrate'
+import { authenticator, FailedAttempts, openAccountKeys, systemSecret } from '@keelson/identity'
+import { connectQueue } from '@keelson/queue'
+import { createLogger, createMetrics, listen, runMain } from '@keelson/service-kit'
+import { createApp } from './app.ts'
+import { platformConfig } from './config.ts'
+
+await runMain(
+  async (stack) => {
+    const config = platformConfig(process.env)
+    const log = createLogger({ service: 'platform-api', level: config.LOG_LEVEL })
+    const metrics = createMetrics()
+    const database_url = config.DATABASE_URL.expose()
+    const db = stack.use(
+      connect({ url: database_url, applicationName: 'platform-api', maxConnections: config.DATABASE_CONNECTIONS }),
+    )
+    await assertMigrated(db)
+    const accountKeys = await openAccountKeys(db, process.env)
+    const pepper = await systemSecret(accountKeys, 'api-key.pepper')
+    const { authenticate } = stack.use(
+      authenticator({ db, pepper, header: 'x-api-key', failedAttempts: new FailedAttempts() }),
+    )
+    const queue = stack.use(
+      await connectQueue({ redisUrl: config.REDIS_URL ?? undefined, databaseUrl: database_url, log }),
+    )
+    const nativeInferenceGateway = config.NATIVE_INFERENCE_GATEWAY
+    const service = createApp({ db, queue, accountKeys, authenticate, log, metrics, nativeInferenceGateway })
+    const { HOST: host, PORT: port, METRICS_PORT: metricsPort, DRAIN_TIMEOUT: drainMs } = config
+    stack.use(await listen(service, { host, port, metricsPort, drainMs }))
+  },
+  { service: 'platform-api' },
+)

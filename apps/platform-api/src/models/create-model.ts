@@ -1,0 +1,98 @@
+import { jsonTextOf, writeJson } from '@keelson/contracts'
+import type { CreateModelRequest } from '@keelson/contracts/platform'
+import { constraintOf, type Database } from '@keelson/database'
+import { DEPLOYED_VENDORS, MODEL_NAME_KEY, type DeployedVendor } from '@keelson/database/platform'
+import { ApiError, typeId, type Principal } from '@keelson/service-kit'
+import { reconfigure } from './deploy.ts'
+import { MODEL_COLUMNS, type ModelRow } from './model-row.ts'
+
+export type CreateModel = {
+  body: CreateModelRequest
+  principal: Principal
+  traceparent: string | null
+  nativeInferenceGateway: boolean
+}
+
+/** A model, and the deployment to wake the deployer for. */
+export type Accepted = { model: ModelRow; deployment_id: string | null }
+
+const isDeployed = (vendor: string): vendor is DeployedVendor =>
+  DEPLOYED_VENDORS.some((deployed) => deployed === vendor)
+
+export const nameTaken = (): never => {
+  throw new ApiError('model_exists', 'Another model of this vendor has the name')
+}
+
+/** Whether a write failed because another model of the vendor has the name. */
+export const isNameTaken = (error: unknown): boolean => constraintOf(error) === MODEL_NAME_KEY
+
+/** One statement: the model and its first deployment are both there, or neither. */
+const insertModel = async ({ sql }: Database, { body, principal, traceparent }: CreateModel): Promise<Accepted> => {
+  const { account_id, identity_id, identity_type } = principal
+  const deploys = isDeployed(body.model_vendor)
+  const configuration = deploys ? writeJson(body.vendor_configuration) : null
+  const deployment_id = deploys ? typeId('deploy') : null
+  const [model] = await sql<ModelRow[]>`
+    with model as (
+      insert into platform.models (account_id, id, name, model_type, model_vendor, model_metadata, vendor_configuration,
+        status, model_availability, generation, created_by_identity_type, created_by_user_id)
+      values (${account_id}, ${typeId('model')}, ${body.name}, ${body.model_type}, ${body.model_vendor},
+        ${body.model_metadata === undefined ? null : jsonTextOf(body.model_metadata)}, ${configuration},
+        ${deploys ? 'deploying' : 'ready'}, ${deploys ? 'unavailable' : 'available'}, ${deploys ? 1 : 0},
+        ${identity_type}, ${identity_id})
+      returning *
+    ), deployment as (
+      insert into platform.deployments (account_id, id, model_id, kind, generation, model_vendor, configuration, traceparent)
+      select account_id, ${deployment_id}, id, 'create', generation, model_vendor, vendor_configuration, ${traceparent}
+      from model where ${deploys}
+    )
+    select ${sql(MODEL_COLUMNS)} from model`
+  return { model: model as ModelRow, deployment_id }
+}
+
+/** `on_conflict: update`: the request's metadata and whole configuration replace those of the model that has the name. */
+const updateNamesake = ({ sql }: Database, { body, principal, traceparent }: CreateModel): Promise<Accepted | null> =>
+  sql.begin(async (tx) => {
+    const { account_id } = principal
+    const [model] = await tx<ModelRow[]>`
+      select ${tx(MODEL_COLUMNS)} from platform.models
+      where account_id = ${account_id} and model_vendor = ${body.model_vendor} and name = ${body.name} for update`
+    if (!model) return null
+    const model_metadata = body.model_metadata === undefined ? model.model_metadata : jsonTextOf(body.model_metadata)
+    if (isDeployed(body.model_vendor)) {
+      return reconfigure(tx, {
+        account_id,
+        model,
+        configuration: writeJson(body.vendor_configuration),
+        model_metadata,
+        traceparent,
+      })
+    }
+    const [updated] = await tx<ModelRow[]>`
+      update platform.models set model_type = ${body.model_type}, model_metadata = ${model_metadata}, updated_at = now()
+      where account_id = ${account_id} and id = ${model.id} returning ${tx(MODEL_COLUMNS)}`
+    return { model: updated as ModelRow, deployment_id: null }
+  })
+
+/**
+ * Creates a model, or updates its namesake when the request says so.
+ *
+ * @throws ApiError `feature_disabled` for a hosted model without the gateway, `model_exists`, `model_deploying`
+ */
+export const createModel = async (db: Database, request: CreateModel): Promise<Accepted> => {
+  const { body, nativeInferenceGateway } = request
+  if (!isDeployed(body.model_vendor) && !nativeInferenceGateway) {
+    throw new ApiError('feature_disabled', 'Hosted models need the native inference gateway, which is switched off')
+  }
+  for (;;) {
+    try {
+      return await insertModel(db, request)
+    } catch (error) {
+      if (!isNameTaken(error)) throw error
+      if (body.on_conflict === 'error') return nameTaken()
+    }
+    // The namesake may be gone or renamed by now; then the name is free to insert.
+    const updated = await updateNamesake(db, request)
+    if (updated) return updated
+  }
+}

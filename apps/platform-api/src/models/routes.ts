@@ -1,0 +1,72 @@
+import { models } from '@keelson/contracts/platform'
+import type { Service } from '@keelson/service-kit'
+import type { Deps } from '../app.ts'
+import { createModel } from './create-model.ts'
+import { deleteModel } from './delete-model.ts'
+import { presentDeployment, presentModel } from './model-row.ts'
+import { poll } from './poll.ts'
+import { modelStore } from './store.ts'
+import { updateModel } from './update-model.ts'
+
+const TEARDOWN_WAIT_MS = 50_000
+
+export const modelRoutes = (
+  service: Service,
+  { db, queue, nativeInferenceGateway }: Pick<Deps, 'db' | 'queue' | 'nativeInferenceGateway'>,
+) => {
+  /** After the commit, and without waiting: the deployer also finds what nobody rang for. */
+  const ring = (deployment_id: string | null, traceparent: string | null) => {
+    if (deployment_id !== null)
+      void queue.ring('advance_deployment', { deployment_id }, { traceparent: traceparent ?? undefined })
+  }
+
+  service.handle(models.createModel, async ({ body, principal, traceparent }) => {
+    const { model, deployment_id } = await createModel(db, { body, principal, traceparent, nativeInferenceGateway })
+    ring(deployment_id, traceparent)
+    return presentModel(model)
+  })
+
+  service.handle(models.listModels, async ({ query, principal }) => {
+    const page = await modelStore(db, principal.account_id).list(query)
+    return { ...page, items: page.items.map(presentModel) }
+  })
+
+  service.handle(models.getModel, async ({ params, query, principal, signal }) => {
+    const store = modelStore(db, principal.account_id)
+    const isSettled = ({ status }: { status: string }) => status !== 'deploying'
+    return presentModel(
+      await poll(() => store.get(params.model_id), isSettled, { waitMs: (query.wait ?? 0) * 1000, signal }),
+    )
+  })
+
+  service.handle(models.updateModel, async ({ params, body, principal, traceparent }) => {
+    const { account_id } = principal
+    const { model, deployment_id } = await updateModel(db, {
+      account_id,
+      model_id: params.model_id,
+      change: body,
+      traceparent,
+    })
+    ring(deployment_id, traceparent)
+    return presentModel(model)
+  })
+
+  service.handle(models.deleteModel, async ({ params, principal, traceparent, signal }) => {
+    const { account_id } = principal
+    const { model_id } = params
+    await deleteModel(db, {
+      account_id,
+      model_id,
+      traceparent,
+      signal,
+      ring: (deployment_id) => ring(deployment_id, traceparent),
+      waitMs: TEARDOWN_WAIT_MS,
+    })
+    return { id: model_id, deleted: true, object: 'model' as const }
+  })
+
+  service.handle(models.listDeployments, async ({ params, query, principal }) => {
+    const page = await modelStore(db, principal.account_id).listDeployments(params.model_id, query)
+    return { ...page, items: page.items.map(presentDeployment) }
+  })
+}

@@ -1,0 +1,150 @@
+import { jsonTextOf, writeJson } from '@keelson/contracts'
+import {
+  isOfLaunch,
+  isOfLlmEngine,
+  launchChangeProblems,
+  launchProblems,
+  LaunchVendorConfiguration,
+  llmEngineChangeProblems,
+  llmEngineProblems,
+  LlmEngineVendorConfiguration,
+  type PartialVendorConfiguration,
+  type RuleProblem,
+  type UpdateModelRequest,
+} from '@keelson/contracts/platform'
+import type { Database, Transaction } from '@keelson/database'
+import { ApiError, notFound, storedJson } from '@keelson/service-kit'
+import { isNameTaken, nameTaken, type Accepted } from './create-model.ts'
+import { reconfigure, refuseWhileDeploying } from './deploy.ts'
+import { mergeFields } from './merge-fields.ts'
+import { MODEL_COLUMNS, type ModelRow } from './model-row.ts'
+
+export type UpdateModel = {
+  account_id: string
+  model_id: string
+  change: UpdateModelRequest
+  traceparent: string | null
+}
+
+const readLaunch = storedJson(LaunchVendorConfiguration)
+const readLlmEngine = storedJson(LlmEngineVendorConfiguration)
+
+const mismatch = (vendor: string): never => {
+  throw new ApiError('vendor_mismatch', `The configuration is not one of a ${vendor} model`, {
+    errors: [{ path: 'vendor_configuration', message: `does not match the vendor ${vendor}` }],
+  })
+}
+
+const refuse = (problems: RuleProblem[]): void => {
+  if (problems.length === 0) return
+  const errors = problems.map(({ path, message }) => ({ path: ['vendor_configuration', ...path].join('.'), message }))
+  throw new ApiError('invalid_request', 'The merged configuration is not valid', { errors })
+}
+
+/** The stored configuration with a partial one merged in, and still one that the vendor takes. */
+const mergedConfiguration = (
+  { model_vendor, vendor_configuration }: ModelRow,
+  partial: PartialVendorConfiguration,
+): string => {
+  if (model_vendor === 'launch' && isOfLaunch(partial)) {
+    const before = readLaunch(vendor_configuration ?? '')
+    const after = {
+      model_image: mergeFields(before.model_image, partial.model_image),
+      model_infra: mergeFields(before.model_infra, partial.model_infra),
+    }
+    refuse([...launchProblems(after), ...launchChangeProblems(before, after)])
+    return writeJson(after)
+  }
+  if (model_vendor === 'llmengine' && isOfLlmEngine(partial)) {
+    const before = readLlmEngine(vendor_configuration ?? '')
+    const after = mergeFields(before, partial)
+    refuse([...llmEngineProblems(after), ...llmEngineChangeProblems(before, after)])
+    return writeJson(after)
+  }
+  return mismatch(model_vendor)
+}
+
+const lock = async (tx: Transaction, account_id: string, model_id: string): Promise<ModelRow> => {
+  const [model] = await tx<ModelRow[]>`
+    select ${tx(MODEL_COLUMNS)} from platform.models where account_id = ${account_id} and id = ${model_id} for update`
+  return model ?? notFound('model')
+}
+
+type Rename = { account_id: string; model_id: string; name: string; swap: boolean }
+
+/** Both rows are locked in the order of their ids, so that two crossing swaps wait for each other. */
+const lockRenamed = async (tx: Transaction, { account_id, model_id, name, swap }: Rename) => {
+  const rows = await tx<ModelRow[]>`
+    select ${tx(MODEL_COLUMNS)} from platform.models
+    where account_id = ${account_id} and (id = ${model_id} or (${swap} and name = ${name} and model_vendor = (
+      select model_vendor from platform.models where account_id = ${account_id} and id = ${model_id})))
+    order by id for update`
+  const model = rows.find(({ id }) => id === model_id) ?? notFound('model')
+  // A row that changed while its lock was awaited is read anew: it may have another name by now.
+  const other = rows.find((row) => row.id !== model_id && row.name === name && row.model_vendor === model.model_vendor)
+  return { model, other }
+}
+
+const rename = async (tx: Transaction, request: Rename): Promise<ModelRow> => {
+  const { account_id, model_id, name } = request
+  const { model, other } = await lockRenamed(tx, request)
+  refuseWhileDeploying(model)
+  if (other) refuseWhileDeploying(other)
+  if (model.name === name) return model
+  const renamed = await tx<ModelRow[]>`
+    update platform.models set name = case when id = ${model_id} then ${name} else ${model.name} end, updated_at = now()
+    where account_id = ${account_id} and id in ${tx([model_id, other?.id ?? model_id])} returning ${tx(MODEL_COLUMNS)}`
+  return renamed.find(({ id }) => id === model_id) as ModelRow
+}
+
+const setMetadata = async (
+  tx: Transaction,
+  account_id: string,
+  model: ModelRow,
+  metadata: string,
+): Promise<ModelRow> => {
+  const [updated] = await tx<ModelRow[]>`
+    update platform.models set model_metadata = ${metadata}, updated_at = now()
+    where account_id = ${account_id} and id = ${model.id} returning ${tx(MODEL_COLUMNS)}`
+  return updated as ModelRow
+}
+
+const apply = async (
+  tx: Transaction,
+  { account_id, model_id, change, traceparent }: UpdateModel,
+): Promise<Accepted> => {
+  if (change.change === 'name') {
+    const swap = change.on_conflict === 'swap'
+    return { model: await rename(tx, { account_id, model_id, name: change.name, swap }), deployment_id: null }
+  }
+  const model = await lock(tx, account_id, model_id)
+  const metadata = change.model_metadata === undefined ? null : jsonTextOf(change.model_metadata)
+  if (change.change === 'metadata' && metadata === null) return { model, deployment_id: null }
+  refuseWhileDeploying(model)
+  if (change.change === 'metadata') {
+    return { model: await setMetadata(tx, account_id, model, metadata ?? '{}'), deployment_id: null }
+  }
+  const configuration = mergedConfiguration(model, change.vendor_configuration)
+  return reconfigure(tx, {
+    account_id,
+    model,
+    configuration,
+    model_metadata: metadata ?? model.model_metadata,
+    traceparent,
+  })
+}
+
+/**
+ * Changes a model's metadata, name or configuration; only a configuration starts a deployment.
+ *
+ * @throws ApiError `not_found`, `model_deploying`, `model_exists`, `vendor_mismatch`, `invalid_request` for a merged
+ * configuration that the vendor would refuse
+ */
+export const updateModel = async (db: Database, request: UpdateModel): Promise<Accepted> => {
+  try {
+    return await db.sql.begin((tx) => apply(tx, request))
+  } catch (error) {
+    if (isNameTaken(error)) return nameTaken()
+    throw error
+  }
+}

@@ -1,0 +1,89 @@
+import { z } from '@hono/zod-openapi'
+import { FreeFormObjects } from '../free-form.ts'
+import { given, nullable } from '../given.ts'
+import { Id, textWithin } from '../text.ts'
+import { Timestamp, UtcTimestamp } from '../timestamp.ts'
+
+const EXAMPLE = {
+  id: '019aa5e0-7c1d-7b62-9a55-3f0e8a1c4d27',
+  trace_id: 'task-42',
+  name: 'chat gpt-4o',
+  input: { messages: [{ role: 'user', content: 'Hello' }] },
+  output: { content: 'Hello! How can I help?' },
+  data: { 'gen_ai.usage.input_tokens': 8 },
+}
+
+/** A task or parent may be the empty text: some clients say "none" like that. */
+const Reference = textWithin(255)
+
+export const SpanId = Id.openapi({ description: 'Chosen by the caller, or a UUIDv7', example: EXAMPLE.id })
+export const TraceId = Id.openapi({ description: 'The trace the span belongs to', example: EXAMPLE.trace_id })
+
+export const Span = z
+  .object({
+    id: z.string().openapi({ example: EXAMPLE.id }),
+    name: z.string().openapi({ example: EXAMPLE.name }),
+    start_time: UtcTimestamp,
+    trace_id: z.string().openapi({ example: EXAMPLE.trace_id }),
+    data: nullable(FreeFormObjects).openapi({ description: 'Attributes, kept as sent', example: EXAMPLE.data }),
+    end_time: nullable(UtcTimestamp).openapi({ description: '`null` while the span runs' }),
+    input: nullable(FreeFormObjects).openapi({ description: 'Kept as sent', example: EXAMPLE.input }),
+    output: nullable(FreeFormObjects).openapi({ description: 'Kept as sent', example: EXAMPLE.output }),
+    parent_id: z.string().nullable().openapi({ description: 'The parent span, which need not exist (yet)' }),
+    task_id: z.string().nullable().openapi({ description: 'The task the span belongs to' }),
+  })
+  .openapi('Span', { description: 'A unit of work in a trace; every field is there, an unset one is `null`' })
+
+const name = textWithin(4096).openapi({
+  description: 'The operation, in OpenTelemetry words where there are some',
+  example: EXAMPLE.name,
+})
+const start_time = Timestamp.openapi({ description: 'ISO 8601; without an offset it is UTC' })
+
+const facts = {
+  data: given(FreeFormObjects).openapi({ description: 'Attributes', example: EXAMPLE.data }),
+  end_time: given(Timestamp).openapi({ description: 'Not before start_time' }),
+  input: given(FreeFormObjects).openapi({ example: EXAMPLE.input }),
+  output: given(FreeFormObjects).openapi({ example: EXAMPLE.output }),
+  parent_id: given(Reference).openapi({ description: 'The parent span, which need not exist (yet)' }),
+  task_id: given(Reference).openapi({ description: 'The task the span belongs to' }),
+}
+
+type Times = { start_time?: string | undefined; end_time?: string | undefined }
+
+/** Without their `Z`, normalised times sort as text. */
+const isInOrder = ({ start_time, end_time }: Times): boolean =>
+  start_time === undefined || end_time === undefined || start_time.slice(0, -1) <= end_time.slice(0, -1)
+
+/** The one wording for a span that ends before it starts. */
+export const END_BEFORE_START = 'must not be before start_time'
+
+const inOrder = { error: END_BEFORE_START, path: ['end_time'] }
+
+export const CreateSpanRequest = z
+  .object({ id: given(SpanId), name, start_time, trace_id: TraceId, ...facts })
+  .refine(isInOrder, inOrder)
+  .openapi('CreateSpanRequest', {
+    description: 'Facts about a span; one that is known already is added to, never changed',
+  })
+
+export const UpdateSpanRequest = z
+  .object({ name: given(name), start_time: given(start_time), trace_id: given(TraceId), ...facts })
+  .refine(isInOrder, inOrder)
+  .openapi('UpdateSpanRequest', {
+    description:
+      'What is left out, or `null`, stays. `input` and `output` are replaced; `data` is merged member by member when both are objects, else replaced.',
+  })
+
+/** One item of `PUT /spans/batch`: like a PATCH, but for an unknown id it needs what a create needs. */
+export const PutSpanRequest = z
+  .object({ id: SpanId, name: given(name), start_time: given(start_time), trace_id: given(TraceId), ...facts })
+  .refine(isInOrder, inOrder)
+  .openapi('PutSpanRequest', {
+    description: 'What is given wins; a new span needs `name`, `start_time` and `trace_id`',
+  })
+
+export type Span = z.infer<typeof Span>
+export type CreateSpanRequest = z.output<typeof CreateSpanRequest>
+export type UpdateSpanRequest = z.output<typeof UpdateSpanRequest>
+export type PutSpanRequest = z.output<typeof PutSpanRequest>

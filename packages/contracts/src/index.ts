@@ -1,0 +1,7 @@
+export { z } from '@hono/zod-openapi'
+export { JsonText, jsonTextOf, writeJson } from './json-text.ts'
+export { FreeFormObject, FreeFormObjects, FreeFormValue, isFreeForm, type JsonObject } from './free-form.ts'
+export { normaliseTimestamp, Timestamp, UtcTimestamp } from './timestamp.ts'
+export { ERRORS, ERROR_CODES, Problem, type ErrorCode } from './errors.ts'
+export { SCOPES, type Scope } from './scopes.ts'
+export { route, type Route, type RouteInput, type RouteOutput, type RouteRequest } from './route.ts'

@@ -1,0 +1,87 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { isRepeatable, type Route } from './route.ts'
+
+type RouteConfig = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0]
+
+/** What a route of ours has beside; one made elsewhere has none of it. */
+type Extras = Partial<Pick<Route, 'schemas' | 'scope' | 'bodyLimitBytes' | 'errors'>>
+
+const text = { type: 'string' } as const
+
+/** Request headers that operations have in common. */
+export const sharedParameters = {
+  RequestId: {
+    name: 'x-request-id',
+    in: 'header',
+    description: "The caller's id of the request, answered and logged; left out, one is made",
+    schema: { ...text, maxLength: 128 },
+    example: 'req-7f3a',
+  },
+  TraceParent: {
+    name: 'traceparent',
+    in: 'header',
+    description: 'W3C trace context, passed on',
+    schema: text,
+    example: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  },
+  SelectedAccountId: {
+    name: 'x-selected-account-id',
+    in: 'header',
+    description: "When given, it must name the key's own account",
+    schema: text,
+    example: 'acct_01kaf8zq4te3vbr6k2v9d8m5wn',
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'Makes a repetition safe: for 24 hours the same key and body get the stored answer',
+    schema: { ...text, minLength: 1, maxLength: 255 },
+    example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
+  },
+} as const
+
+/** Response headers that operations have in common. */
+export const sharedHeaders = {
+  RequestId: { description: 'The id of the request, also in every log line about it', schema: text },
+} as const
+
+const reference = (kind: 'parameters' | 'headers', name: string) => ({ $ref: `#/components/${kind}/${name}` })
+
+type Headers = Record<string, object>
+
+const headersOf = (response: object): Headers => ('headers' in response ? (response.headers as Headers) : {})
+
+const withRequestId = (responses: RouteConfig['responses']): RouteConfig['responses'] =>
+  Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      { ...response, headers: { ...headersOf(response), 'x-request-id': reference('headers', 'RequestId') } },
+    ]),
+  )
+
+/** The scope and the limit of a route, in OpenAPI. */
+const requirementsOf = (route: RouteConfig & Extras, keySchemes: readonly string[]) => {
+  const { scope, schemas, bodyLimitBytes } = route
+  return {
+    ...(scope && { security: keySchemes.map((scheme) => ({ [scheme]: [scope] })) }),
+    ...(schemas?.body && { 'x-body-limit-bytes': bodyLimitBytes }),
+  }
+}
+
+/** A route as a document shows it: without what only server and client need, with the headers all have in common. */
+export const documentedOperation = (route: RouteConfig & Extras, keySchemes: readonly string[]): RouteConfig => {
+  const { schemas: _schemas, scope, bodyLimitBytes: _limit, errors: _errors, responses, ...operation } = route
+  const isKeyed = scope !== undefined && scope !== null
+  const parameters = [
+    'RequestId',
+    'TraceParent',
+    ...(isKeyed ? ['SelectedAccountId'] : []),
+    ...(isKeyed && isRepeatable(route.method) ? ['IdempotencyKey'] : []),
+  ]
+  return {
+    ...operation,
+    ...requirementsOf(route, keySchemes),
+    parameters: parameters.map((name) => reference('parameters', name)),
+    responses: withRequestId(responses),
+  }
+}

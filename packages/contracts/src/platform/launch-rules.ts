@@ -1,0 +1,54 @@
+import { envVarProblems } from './env-vars.ts'
+import { labelProblems } from './label-rules.ts'
+import type { LaunchVendorConfiguration } from './launch-configuration.ts'
+import { failing, type Rule, type RuleProblem } from './rule.ts'
+import { workerProblems } from './worker-rules.ts'
+
+type Image = LaunchVendorConfiguration['model_image']
+type Infra = LaunchVendorConfiguration['model_infra']
+
+/** Docker's grammar of image references: distribution/reference. */
+const REGISTRY = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d{1,5})?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/
+const REPOSITORY = /^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$/
+const TAG = /^\w[\w.-]{0,127}$/
+
+const imageProblems: Rule<Image> = ({ registry, repository, tag, command, streaming_command, env_vars }) => [
+  ...failing([
+    [!REGISTRY.test(registry), 'registry', 'is no name of an image registry'],
+    [!REPOSITORY.test(repository), 'repository', 'is no name of an image repository'],
+    [!TAG.test(tag), 'tag', 'is no tag of an image'],
+    [command.length === 0 && !streaming_command?.length, 'command', 'must not be empty without a streaming_command'],
+    [streaming_command?.length === 0, 'streaming_command', 'must not be empty'],
+  ]),
+  ...envVarProblems(env_vars),
+]
+
+const infraProblems: Rule<Infra> = (infra) => [
+  ...failing([
+    [infra.gpus && infra.gpu_type === undefined, 'gpu_type', 'is needed with gpus'],
+    [infra.gpu_type !== undefined && !infra.gpus, 'gpus', 'must be at least 1 with a gpu_type'],
+    [
+      infra.endpoint_type === 'streaming' && infra.per_worker !== undefined && infra.per_worker !== 1,
+      'per_worker',
+      'must be 1 for a streaming endpoint',
+    ],
+  ]),
+  ...workerProblems(infra),
+  ...labelProblems(infra.labels),
+]
+
+const under = (part: string, problems: RuleProblem[]): RuleProblem[] =>
+  problems.map(({ path, message }) => ({ path: [part, ...path], message }))
+
+/** What Launch would refuse about a whole configuration, given or merged. */
+export const launchProblems: Rule<LaunchVendorConfiguration> = ({ model_image, model_infra }) => [
+  ...under('model_image', imageProblems(model_image)),
+  ...under('model_infra', infraProblems(model_infra)),
+  ...failing([
+    [
+      model_infra.endpoint_type === 'streaming' && !model_image.streaming_command,
+      'model_image.streaming_command',
+      'is needed for a streaming endpoint',
+    ],
+  ]),
+]

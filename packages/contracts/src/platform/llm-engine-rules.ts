@@ -1,0 +1,88 @@
+import { labelProblems } from './label-rules.ts'
+import type { LlmEngineVendorConfiguration } from './llm-engine-configuration.ts'
+import { failing, type Rule } from './rule.ts'
+import { EndpointType, GpuType } from './vendors.ts'
+import { workerProblems } from './worker-rules.ts'
+
+const FRAMEWORKS = ['vllm', 'sglang', 'deepspeed', 'text_generation_inference', 'lightllm', 'tensorrt_llm']
+const STREAMING_ONLY = ['vllm', 'text_generation_inference', 'lightllm', 'tensorrt_llm']
+const QUANTIZATIONS: Record<string, readonly string[]> = { vllm: ['awq'], text_generation_inference: ['bitsandbytes'] }
+const ALL_QUANTIZATIONS = ['awq', 'bitsandbytes']
+const HOOKS = ['billing', 'callback', 'logging']
+const CHECKPOINT = /^(s3:\/\/|gs:\/\/|azure:\/\/|https:\/\/[^/]+\.blob\.core\.windows\.net\/)\S+$/
+const CHAT_TEMPLATE_CHARACTERS = 10_000
+
+const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
+
+const oneOf = (value: string | undefined, allowed: readonly string[], path: string) =>
+  [value !== undefined && !allowed.includes(value), path, `must be one of ${allowed.join(', ')}`] as const
+
+/** Values from a fixed list. */
+const choiceProblems: Rule<LlmEngineVendorConfiguration> = (configuration) => {
+  const { inference_framework: framework = 'vllm', endpoint_type, quantize, source, gpu_type } = configuration
+  const endpointTypes = STREAMING_ONLY.includes(framework) ? ['streaming'] : EndpointType.options
+  return failing([
+    oneOf(framework, FRAMEWORKS, 'inference_framework'),
+    oneOf(endpoint_type, endpointTypes, 'endpoint_type'),
+    oneOf(quantize, QUANTIZATIONS[framework] ?? ALL_QUANTIZATIONS, 'quantize'),
+    oneOf(source, ['hugging_face'], 'source'),
+    oneOf(gpu_type, GpuType.options, 'gpu_type'),
+    [gpu_type === 'nvidia-ampere-a100e', 'gpu_type', 'is not offered any more: ask for nvidia-hopper-h100'],
+    [
+      configuration.post_inference_hooks?.some((hook) => !HOOKS.includes(hook)),
+      'post_inference_hooks',
+      `must be of ${HOOKS.join(', ')}`,
+    ],
+  ])
+}
+
+const hardwareProblems: Rule<LlmEngineVendorConfiguration> = (configuration) => {
+  const { inference_framework: framework = 'vllm', gpus, num_shards, nodes_per_worker = 1 } = configuration
+  const { min_workers, max_workers } = configuration
+  const shards = num_shards ?? gpus
+  const isMultiNode = nodes_per_worker > 1
+  return failing([
+    [num_shards !== undefined && gpus !== undefined && num_shards !== gpus, 'num_shards', 'must equal gpus'],
+    [gpus === 0, 'gpus', 'must be at least 1'],
+    [framework === 'deepspeed' && shards === 1, 'num_shards', 'must be more than 1 with deepspeed'],
+    [isMultiNode && framework !== 'vllm', 'nodes_per_worker', 'must be 1 unless the framework is vllm'],
+    [
+      isMultiNode && min_workers !== max_workers,
+      'min_workers',
+      'must equal max_workers when a worker has several nodes',
+    ],
+  ])
+}
+
+const fileProblems: Rule<LlmEngineVendorConfiguration> = (configuration) => {
+  const {
+    chat_template_override: template,
+    checkpoint_path: checkpoint,
+    default_callback_url: callback,
+  } = configuration
+  const { inference_framework: framework = 'vllm' } = configuration
+  return failing([
+    [template !== undefined && framework !== 'vllm', 'chat_template_override', 'goes only with vllm'],
+    [
+      template !== undefined && template.length > CHAT_TEMPLATE_CHARACTERS,
+      'chat_template_override',
+      `must be at most ${CHAT_TEMPLATE_CHARACTERS} characters`,
+    ],
+    [
+      checkpoint !== undefined && !CHECKPOINT.test(checkpoint),
+      'checkpoint_path',
+      'must begin with s3://, gs://, azure:// or the https:// of an Azure blob store',
+    ],
+    [checkpoint?.endsWith('.tar'), 'checkpoint_path', 'must be a folder of safetensors, no .tar'],
+    [callback !== undefined && !isHttpUrl(callback), 'default_callback_url', 'must be an http or https URL'],
+  ])
+}
+
+/** What LLM Engine would refuse about a whole configuration, given or merged. */
+export const llmEngineProblems: Rule<LlmEngineVendorConfiguration> = (configuration) => [
+  ...choiceProblems(configuration),
+  ...hardwareProblems(configuration),
+  ...fileProblems(configuration),
+  ...workerProblems(configuration),
+  ...labelProblems(configuration.labels),
+]

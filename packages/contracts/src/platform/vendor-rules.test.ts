@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { JsonText } from '../json-text.ts'
+import { refusal } from '../refusal.ts'
+import { CreateModelRequest } from './create-model.ts'
+
+const model_image = {
+  command: ['serve'],
+  registry: 'registry.example.com:5000',
+  repository: 'search/ranker',
+  tag: '1.2',
+}
+const launch = (image: object = {}, infra: object = {}) => ({
+  name: 'm',
+  vendor_configuration: { model_image: { ...model_image, ...image }, model_infra: infra },
+})
+const llm = (fields: object = {}) => ({ name: 'm', vendor_configuration: { model: 'llama-3-8b', ...fields } })
+
+describe('what Launch would refuse', () => {
+  test.each<[object, object, string | null]>([
+    [{}, { min_workers: 1, max_workers: 2, per_worker: 4, cpus: '500m', memory: '8Gi', storage: '16Gi' }, null],
+    [{ streaming_command: ['s'] }, { endpoint_type: 'streaming', per_worker: 1 }, null],
+    [{ command: [], streaming_command: ['s'] }, {}, null],
+    [{ env_vars: { A: 'x', B: 1, C: true, D: { $credential: 'n' } } }, {}, null],
+    [{ env_vars: new JsonText('{"A":"x"}') }, {}, null],
+    [{ command: [] }, {}, 'model_image.command'],
+    [{ registry: 'http://x' }, {}, 'model_image.registry'],
+    [{ repository: 'Upper' }, {}, 'model_image.repository'],
+    [{ tag: '-x' }, {}, 'model_image.tag'],
+    [{ predict_route: 'predict' }, {}, 'model_image.predict_route'],
+    [{ env_vars: { 'A B': 'x' } }, {}, 'model_image.env_vars.A B'],
+    [{ env_vars: { A: null } }, {}, 'model_image.env_vars.A'],
+    [{ env_vars: { A: ['x'] } }, {}, 'model_image.env_vars.A'],
+    [{ env_vars: { A: { $credential: '' } } }, {}, 'model_image.env_vars.A'],
+    [{ env_vars: { A: { $credential: 'n', x: 1 } } }, {}, 'model_image.env_vars.A'],
+    [{ env_vars: { A: 'a\0' } }, {}, 'model_image.env_vars.A'],
+    [{}, { gpus: 1 }, 'model_infra.gpu_type'],
+    [{}, { gpu_type: 'nvidia-tesla-t4' }, 'model_infra.gpus'],
+    [{}, { gpu_type: 'tpu', gpus: 1 }, 'model_infra.gpu_type'],
+    [{}, { min_workers: 3, max_workers: 2 }, 'model_infra.min_workers'],
+    [{}, { max_workers: 251 }, 'model_infra.max_workers'],
+    [{}, { max_workers: 0 }, 'model_infra.max_workers'],
+    [{}, { min_workers: -1 }, 'model_infra.min_workers'],
+    [{}, { per_worker: 0 }, 'model_infra.per_worker'],
+    [{}, { memory: 'lots' }, 'model_infra.memory'],
+    [{}, { labels: { user_id: 'x' } }, 'model_infra.labels.user_id'],
+    [{}, { labels: { team: 'a b' } }, 'model_infra.labels.team'],
+    [{}, { labels: { 'example.com/team': '' } }, null],
+    [{}, { labels: { team: 'x'.repeat(64) } }, 'model_infra.labels.team'],
+    [{}, { endpoint_type: 'streaming' }, 'model_image.streaming_command'],
+    [{ streaming_command: ['s'] }, { endpoint_type: 'streaming', per_worker: 2 }, 'model_infra.per_worker'],
+  ])('image %j with infra %j: %j', (image, infra, path) => {
+    expect(refusal(CreateModelRequest, launch(image, infra))).toBe(path && `vendor_configuration.${path}`)
+  })
+})
+
+describe('what LLM Engine would refuse', () => {
+  test.each<[object, string | null]>([
+    [{ gpus: 2, num_shards: 2, endpoint_type: 'streaming', quantize: 'awq', source: 'hugging_face' }, null],
+    [{ inference_framework: 'deepspeed', endpoint_type: 'sync', num_shards: 2 }, null],
+    [{ checkpoint_path: 's3://models/x', post_inference_hooks: ['billing'] }, null],
+    [{ gpus: 2, num_shards: 1 }, 'num_shards'],
+    [{ gpus: 0 }, 'gpus'],
+    [{ inference_framework: 'deepspeed', gpus: 1 }, 'num_shards'],
+    [{ inference_framework: 'own' }, 'inference_framework'],
+    [{ endpoint_type: 'sync' }, 'endpoint_type'],
+    [{ inference_framework: 'sglang', endpoint_type: 'batch' }, 'endpoint_type'],
+    [{ quantize: 'bitsandbytes' }, 'quantize'],
+    [{ source: 'elsewhere' }, 'source'],
+    [{ gpu_type: 'tpu' }, 'gpu_type'],
+    [{ gpu_type: 'nvidia-ampere-a100e' }, 'gpu_type'],
+    [{ post_inference_hooks: ['email'] }, 'post_inference_hooks'],
+    [{ checkpoint_path: '/tmp/x' }, 'checkpoint_path'],
+    [{ checkpoint_path: 's3://models/x.tar' }, 'checkpoint_path'],
+    [{ chat_template_override: 'x'.repeat(10_001) }, 'chat_template_override'],
+    [{ chat_template_override: 'x', inference_framework: 'sglang' }, 'chat_template_override'],
+    [{ default_callback_url: 'mailto:x' }, 'default_callback_url'],
+    [{ nodes_per_worker: 2, min_workers: 1, max_workers: 1 }, null],
+    [{ nodes_per_worker: 2, min_workers: 1, max_workers: 2 }, 'min_workers'],
+    [{ nodes_per_worker: 2, inference_framework: 'sglang', min_workers: 1, max_workers: 1 }, 'nodes_per_worker'],
+    [{ max_workers: 251 }, 'max_workers'],
+    [{ labels: { endpoint_name: 'x' } }, 'labels.endpoint_name'],
+  ])('%j: %j', (fields, path) => {
+    expect(refusal(CreateModelRequest, llm(fields))).toBe(path && `vendor_configuration.${path}`)
+  })
+})

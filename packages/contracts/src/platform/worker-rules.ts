@@ -1,0 +1,22 @@
+import { failing, type Rule } from './rule.ts'
+
+export const MAX_WORKERS = 250
+
+export type Workers = {
+  gpus?: number | undefined
+  gpu_type?: string | undefined
+  max_workers?: number | undefined
+  min_workers?: number | undefined
+}
+
+/** Bounds both vendors put on workers. */
+export const workerProblems: Rule<Workers> = ({ min_workers, max_workers }) =>
+  failing([
+    [max_workers !== undefined && max_workers > MAX_WORKERS, 'max_workers', `must be at most ${MAX_WORKERS}`],
+    [max_workers === 0, 'max_workers', 'must be at least 1'],
+    [
+      min_workers !== undefined && min_workers > (max_workers ?? MAX_WORKERS),
+      'min_workers',
+      'must be at most max_workers',
+    ],
+  ])

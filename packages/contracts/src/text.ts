@@ -1,0 +1,34 @@
+import { z } from '@hono/zod-openapi'
+
+const encoder = new TextEncoder()
+
+const CONTROL_CHARACTER = /\p{Cc}/u
+
+/** The size of a text in bytes of UTF-8. */
+export const utf8Bytes = (text: string): number => encoder.encode(text).length
+
+const fitsBytes = (text: string, maximum: number): boolean =>
+  text.length * 3 <= maximum || (text.length <= maximum && utf8Bytes(text) <= maximum)
+
+const fitsCharacters = (text: string, maximum: number): boolean =>
+  text.length <= maximum || (text.length <= 2 * maximum && Array.from(text).length <= maximum)
+
+/** Text that every part of the system can hold: well-formed Unicode without U+0000. */
+export const Text = z
+  .string()
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), { error: 'must be well-formed text without U+0000' })
+
+/** Text of at most `maximumBytes` bytes of UTF-8. */
+export const textWithin = (maximumBytes: number, minimumCharacters = 0) =>
+  Text.refine((text) => text.length >= minimumCharacters, { error: 'must not be empty' })
+    .refine((text) => fitsBytes(text, maximumBytes), { error: `must be at most ${maximumBytes} bytes of UTF-8` })
+    .openapi({ ...(minimumCharacters > 0 && { minLength: minimumCharacters }), maxLength: maximumBytes })
+
+/** An id, in a path or chosen by the caller: 1 to 255 bytes of UTF-8. */
+export const Id = textWithin(255, 1)
+
+/** A name people read and type: 1 to 255 characters, none of them a control character. */
+export const Name = Text.refine((text) => text !== '', { error: 'must not be empty' })
+  .refine((text) => fitsCharacters(text, 255), { error: 'must be at most 255 characters' })
+  .refine((text) => !CONTROL_CHARACTER.test(text), { error: 'must not hold control characters' })
+  .openapi({ minLength: 1, maxLength: 255 })

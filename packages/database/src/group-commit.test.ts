@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import { groupCommit, Overloaded, type GroupCommitOptions } from './group-commit.ts'
+
+type Item = { key: string; poison?: boolean }
+
+/** A store whose statements finish when the test says so. */
+const manualStore = () => {
+  const statements: { items: Item[]; finish: () => void; fail: (error: unknown) => void }[] = []
+  const write = (items: Item[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<string[]>()
+    const results = items.map(({ key }) => `committed ${key}`)
+    statements.push({ items, finish: () => resolve(results), fail: reject })
+    return promise
+  }
+  return { statements, write }
+}
+
+const options = (overrides: Partial<GroupCommitOptions<Item, string>>): GroupCommitOptions<Item, string> => ({
+  write: async (items) => items.map(({ key }) => `committed ${key}`),
+  keyOf: ({ key }) => key,
+  isTransient: () => false,
+  lanes: 1,
+  maxItems: 100,
+  maxBytes: 1_000_000,
+  maxQueuedBytes: 1_000_000,
+  ...overrides,
+})
+
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+const keysOf = (statement: { items: Item[] } | undefined) => statement?.items.map(({ key }) => key)
+
+describe('group commit', () => {
+  test('a lone caller is written at once, without a timer', () => {
+    const { statements, write } = manualStore()
+    void groupCommit(options({ write })).submit('a', { key: '1' }, 1)
+    expect(statements).toHaveLength(1)
+  })
+
+  test('what arrives while every lane is busy becomes one statement', async () => {
+    const { statements, write } = manualStore()
+    const commits = groupCommit(options({ write }))
+    const results = ['1', '2', '3', '4'].map((key) => commits.submit('a', { key }, 1))
+    statements[0]?.finish()
+    await settle()
+    expect(keysOf(statements[1])).toEqual(['2', '3', '4'])
+    statements[1]?.finish()
+    expect(await Promise.all(results)).toEqual(['1', '2', '3', '4'].map((key) => `committed ${key}`))
+  })
+
+  test('nobody is answered before the own statement has committed', async () => {
+    const { statements, write } = manualStore()
+    const commits = groupCommit(options({ write }))
+    let answered = 0
+    for (const key of ['1', '2']) void commits.submit('a', { key }, 1).then(() => (answered += 1))
+    await settle()
+    expect(answered).toBe(0)
+    statements[0]?.finish()
+    await settle()
+    expect(answered).toBe(1)
+  })
+
+  test('a busy account does not starve the others', async () => {
+    const { statements, write } = manualStore()
+    const commits = groupCommit(options({ write, maxItems: 4 }))
+    for (let index = 0; index < 50; index += 1) void commits.submit('busy', { key: `busy ${index}` }, 1)
+    void commits.submit('quiet', { key: 'quiet' }, 1)
+    statements[0]?.finish()
+    await settle()
+    expect(keysOf(statements[1])).toContain('quiet')
+  })
+
+  test('items of one key are never in flight together and keep their order', async () => {
+    const { statements, write } = manualStore()
+    const commits = groupCommit(options({ write, lanes: 2 }))
+    for (const key of ['same', 'same', 'same']) void commits.submit('a', { key }, 1)
+    expect(statements.map(keysOf)).toEqual([['same']])
+    statements[0]?.finish()
+    await settle()
+    expect(statements.map(keysOf)).toEqual([['same'], ['same']])
+  })
+
+  test('a poisonous item fails alone', async () => {
+    const write = async (items: Item[]) => {
+      if (items.some(({ poison }) => poison)) throw new Error('bad row')
+      return items.map(({ key }) => `committed ${key}`)
+    }
+    const commits = groupCommit(options({ write }))
+    const items = Array.from({ length: 20 }, (_, index) => ({ key: `${index}`, poison: index === 7 }))
+    const outcomes = await Promise.allSettled(items.map((item) => commits.submit('a', item, 1)))
+    expect(outcomes.map(({ status }) => status)).toEqual(items.map(({ poison }) => (poison ? 'rejected' : 'fulfilled')))
+  })
+
+  test('a transient fault rejects the whole batch without trying items one by one', async () => {
+    let writes = 0
+    const write = async () => {
+      writes += 1
+      throw new Error('connection lost')
+    }
+    const commits = groupCommit(options({ write, isTransient: () => true }))
+    const outcomes = await Promise.allSettled(['1', '2', '3'].map((key) => commits.submit('a', { key }, 1)))
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true)
+    expect(writes).toBe(2)
+  })
+
+  test('the queue is bounded in bytes and accepts again once it has drained', async () => {
+    const { statements, write } = manualStore()
+    const commits = groupCommit(options({ write, maxQueuedBytes: 10 }))
+    const first = commits.submit('a', { key: '1' }, 10)
+    await expect(commits.submit('a', { key: '2' }, 1)).rejects.toBeInstanceOf(Overloaded)
+    statements[0]?.finish()
+    await first
+    await commits.drain()
+    expect(commits.queuedBytes).toBe(0)
+    void commits.submit('a', { key: '3' }, 1)
+    expect(statements).toHaveLength(2)
+  })
+
+  test('drain waits for everything queued', async () => {
+    let written = 0
+    const write = async (items: Item[]) => {
+      await settle()
+      written += items.length
+      return items.map(() => 'committed')
+    }
+    const commits = groupCommit(options({ write, maxItems: 3, lanes: 2 }))
+    for (let index = 0; index < 100; index += 1) void commits.submit(`account ${index % 7}`, { key: `${index}` }, 1)
+    await commits.drain()
+    expect(written).toBe(100)
+  })
+})

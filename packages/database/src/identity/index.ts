@@ -1,0 +1,7 @@
+export { accountKeys, ACCOUNT_KEY_STATES } from './account-keys.ts'
+export { accounts } from './accounts.ts'
+export { apiKeys } from './api-keys.ts'
+export { AUDIT_OUTCOMES, auditLog, auditSeals, type AuditOutcome } from './audit-log.ts'
+export { identities, IDENTITY_TYPES, type IdentityType } from './identities.ts'
+export { keyCanary } from './key-canary.ts'
+export { identity } from './schema.ts'

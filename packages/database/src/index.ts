@@ -1,0 +1,6 @@
+export { boundTo, withAccount, type Transaction } from './account.ts'
+export { connect, type ConnectOptions, type Database } from './connect.ts'
+export { constraintOf, isRejectedValue, isTransient, sqlStateOf } from './errors.ts'
+export { groupCommit, Overloaded, type GroupCommit, type GroupCommitOptions } from './group-commit.ts'
+export { SEALED_COLUMNS, type SealedColumn } from './sealed.ts'
+export { subscribe, type SubscribeOptions, type Subscription } from './subscribe.ts'

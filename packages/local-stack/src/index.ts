@@ -1,0 +1,6 @@
+export { freePort, isPortFree } from './free-port.ts'
+export { keepProcess, type Exit, type KeptProcess } from './kept-process.ts'
+export type { LocalJson } from './local-json.ts'
+export { startPostgres, type EmbeddedPostgres } from './postgres.ts'
+export { startService, waitUntilReady } from './service-process.ts'
+export { SERVICES, type Service, type ServiceName, type StackEnvironment } from './services.ts'

@@ -1,0 +1,34 @@
+import type { ErrorCode } from '@keelson/contracts'
+import type { ApiError } from './api-error.ts'
+import { problemAnswer } from './problems.ts'
+import type { RequestFacts } from './request-facts.ts'
+
+/** The headers of every answer. */
+export const commonHeaders = ({ requestId }: RequestFacts): Record<string, string> => ({
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-request-id': requestId,
+})
+
+/** An answer of JSON text. */
+export const jsonResponse = (facts: RequestFacts, status: number, body: string, headers?: Record<string, string>) =>
+  new Response(body, { status, headers: { ...commonHeaders(facts), 'content-type': 'application/json', ...headers } })
+
+export const emptyResponse = (facts: RequestFacts, headers?: Record<string, string>) =>
+  new Response(null, { status: 204, headers: { ...commonHeaders(facts), ...headers } })
+
+export const problemResponse = (facts: RequestFacts, error: ApiError, challenge: string): Response => {
+  facts.errorCode = error.code satisfies ErrorCode
+  if (error.status >= 500) facts.cause = error.cause
+  const { status, headers, body } = problemAnswer(error, facts.requestId, challenge)
+  return new Response(body, { status, headers: { ...commonHeaders(facts), ...headers } })
+}
+
+/** Adds the common headers to an answer made elsewhere, whose headers may be read-only. */
+export const withCommonHeaders = (response: Response, facts: RequestFacts): Response => {
+  const headers = new Headers(response.headers)
+  for (const [name, value] of Object.entries(commonHeaders(facts))) {
+    if (name !== 'cache-control' || !headers.has(name)) headers.set(name, value)
+  }
+  return new Response(response.body, { status: response.status, statusText: response.statusText, headers })
+}

@@ -1,0 +1,43 @@
+import { FreeFormObject, FreeFormValue, JsonText, writeJson } from '@keelson/contracts'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import type { ApiError } from './api-error.ts'
+import { jsonReader } from './json-reader.ts'
+import { shapeOf } from './json-shape.ts'
+import { itemReader } from './request-input.ts'
+import { storedJson } from './stored-json.ts'
+
+const readBatch = jsonReader(shapeOf(z.object({ spans: z.array(FreeFormValue) })))
+const readSpan = itemReader(z.object({ name: z.string().trim(), data: FreeFormObject.nullish() }))
+
+const itemsOf = (text: string) => (readBatch(new TextEncoder().encode(text)) as { spans: unknown[] }).spans
+
+const outcome = (item: unknown) => {
+  try {
+    return readSpan(item)
+  } catch (error) {
+    const { code, errors } = error as ApiError
+    return { code, errors }
+  }
+}
+
+test('each item of a batch is read like a body of its own, and a bad one sinks no other', () => {
+  const items = itemsOf(
+    '{"spans":[{"name":" a ","data":{"n":1.0}}, {"name":1e400}, {"name":"b","name":"c"}, {"name":5}, null, "x"]}',
+  )
+  expect(items.map(outcome)).toEqual([
+    { name: 'a', data: new JsonText('{"n":1.0}', { n: 1 }) },
+    { code: 'invalid_request', errors: [{ path: 'name', message: 'the number cannot be held exactly' }] },
+    { code: 'malformed_json', errors: undefined },
+    { code: 'invalid_request', errors: [{ path: 'name', message: 'expected string, received number' }] },
+    { code: 'invalid_request', errors: [{ path: '', message: 'expected object, received null' }] },
+    { code: 'invalid_request', errors: [{ path: '', message: 'expected object, received string' }] },
+  ])
+})
+
+test('what was stored is read back with the text of its free-form values, and written anew as it was', () => {
+  const text = '{"model":"m","extra":{"b":1.0,"a":9007199254740993}}'
+  const stored = storedJson(z.object({ model: z.string() }).catchall(FreeFormValue))(text)
+  expect(stored.model).toBe('m')
+  expect(writeJson({ ...stored, model: 'n' })).toBe(text.replace('"m"', '"n"'))
+})

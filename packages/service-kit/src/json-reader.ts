@@ -1,0 +1,88 @@
+import { JsonText } from '@keelson/contracts'
+import { ApiError } from './api-error.ts'
+import { type Flaw, MAX_DEPTH, MAX_MEMBERS, type Path, type Scan, scanJson } from './json-scan.ts'
+import { declaredPath, type Shape } from './json-shape.ts'
+
+const FLAWS: Record<Exclude<Flaw, 'duplicate_key'>, string> = {
+  prototype_key: 'the name __proto__ is not accepted',
+  number: 'the number cannot be held exactly',
+  text: 'the text holds U+0000 or half of a surrogate pair',
+  members: `the body has more than ${MAX_MEMBERS} members`,
+  depth: `the body is nested deeper than ${MAX_DEPTH} levels`,
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const decode = (bytes: Uint8Array): string => {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw new ApiError('malformed_json', 'The body is not valid UTF-8')
+  }
+}
+
+/** The engine's message quotes the body, so only the position is taken from it. */
+const malformed = (text: string, error: unknown): ApiError => {
+  if (text.startsWith('\u{feff}')) return new ApiError('malformed_json', 'The body begins with a byte order mark')
+  const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
+  const where = position === undefined ? '' : ` at position ${position}`
+  return new ApiError('malformed_json', `The body is not well-formed JSON${where}`)
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw malformed(text, error)
+  }
+}
+
+const refuse = (flaw: Flaw, path: Path, shape: Shape): never => {
+  if (flaw === 'duplicate_key') throw new ApiError('malformed_json', 'An object of the body has the same name twice')
+  const errors = [{ path: declaredPath(shape, path), message: FLAWS[flaw] }]
+  throw new ApiError('invalid_request', 'The request is not valid', { errors })
+}
+
+type Container = Record<string | number, unknown>
+
+const graft = (root: unknown, { text, slices }: Scan): unknown => {
+  for (const { path, start, end } of slices) {
+    const name = path.at(-1)
+    if (name === undefined) return new JsonText(text.slice(start, end), root)
+    let parent = root as Container
+    for (let step = 0; step < path.length - 1; step++) parent = parent[path[step]!] as Container
+    parent[name] = new JsonText(text.slice(start, end), parent[name])
+  }
+  return root
+}
+
+/** Checks a text that is known to be JSON, whose value this is, and puts {@link JsonText} where the shape has it. */
+const settle = (value: unknown, scan: Scan, shape: Shape): unknown => {
+  if (scan.flaw) refuse(scan.flaw, scan.flawPath, shape)
+  return graft(value, scan)
+}
+
+/**
+ * A reader of a free-form value that has a schema after all, such as an item of a batch, as if it were a body of its
+ * own. It takes the value over: what `item.value` holds is changed.
+ */
+export const textReader = (shape: Shape) => {
+  return (item: JsonText): unknown => settle(item.value, scanJson(item.text, shape), shape)
+}
+
+/**
+ * A reader of the bodies of one operation. Free-form values, where the shape has them, arrive as {@link JsonText} with
+ * the caller's own text; outside of them a body must be I-JSON (RFC 7493): no name twice, no number or text that
+ * JavaScript would change.
+ *
+ * @throws ApiError `malformed_json` for what is no UTF-8, no JSON or has a name twice; `invalid_request` for the rest
+ */
+export const jsonReader = (shape: Shape) => {
+  return (bytes: Uint8Array): unknown => {
+    const text = decode(bytes)
+    const scan = scanJson(text, shape)
+    // Before the parse, which would take seconds and the stack for a million open brackets.
+    if (scan.flaw === 'depth') refuse('depth', [], shape)
+    return settle(parse(text), scan, shape)
+  }
+}

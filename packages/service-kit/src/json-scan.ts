@@ -1,0 +1,158 @@
+import { holdsExactly } from './json-number.ts'
+import type { Shape } from './json-shape.ts'
+import { hasEscape, stringEnd, stringValue, valueEnd } from './json-token.ts'
+
+/** What would not survive being read, and so may not stand outside free-form values; nesting counts everywhere. */
+export type Flaw = 'duplicate_key' | 'prototype_key' | 'number' | 'text' | 'members' | 'depth'
+
+export type Path = (string | number)[]
+
+export const MAX_DEPTH = 128
+/** Keys and items outside free-form values: as many as validation is willing to look at. */
+export const MAX_MEMBERS = 200_000
+/** Up to here a list of names is searched faster than a set is built. */
+const FEW_NAMES = 12
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const MINUS = 0x2d
+const ZERO = 0x30
+const NINE = 0x39
+const COLON = 0x3a
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+
+/** One pass over a text. Its findings mean something only when `JSON.parse` accepts the text too. */
+export type Scan = {
+  readonly text: string
+  readonly escapes: boolean
+  at: number
+  members: number
+  /** Where the pass stands. */
+  readonly path: Path
+  /** The first flaw, if any, and where it was met. */
+  flaw: Flaw | null
+  flawPath: Path
+  /** The free-form values. */
+  readonly slices: { path: Path; start: number; end: number }[]
+}
+
+/** Ends the pass: at a flaw, or where the text is no JSON, which `JSON.parse` will say. */
+const stop = (scan: Scan, flaw: Flaw | null): void => {
+  if (scan.flaw === null) scan.flawPath = [...scan.path]
+  scan.flaw ??= flaw
+  scan.at = scan.text.length
+}
+
+const skipSpace = (scan: Scan): number => {
+  const { text } = scan
+  let code = text.charCodeAt(scan.at)
+  while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) code = text.charCodeAt(++scan.at)
+  return code
+}
+
+const scanString = (scan: Scan): void => {
+  const start = scan.at
+  scan.at = stringEnd(scan.text, start)
+  if (!scan.escapes || !hasEscape(scan.text, start, scan.at)) return
+  const value = stringValue(scan.text, start, scan.at)
+  if (value === null || !value.isWellFormed() || value.includes('\0')) stop(scan, 'text')
+}
+
+const scanName = (scan: Scan): string => {
+  const start = scan.at
+  scanString(scan)
+  if (scan.flaw) return ''
+  return (scan.escapes ? stringValue(scan.text, start, scan.at) : null) ?? scan.text.slice(start + 1, scan.at - 1)
+}
+
+const scanNumber = (scan: Scan): void => {
+  const start = scan.at
+  scan.at = valueEnd(scan.text, start, 0, 0)
+  if (!holdsExactly(scan.text, start, scan.at)) stop(scan, 'number')
+}
+
+const scanObject = (scan: Scan, shape: Shape | null, depth: number): void => {
+  const { path } = scan
+  const list: string[] = []
+  let names: Set<string> | null = null
+  const depthOfPath = path.push('') - 1
+  scan.at++
+  let code = skipSpace(scan)
+  while (code === QUOTE) {
+    const name = (path[depthOfPath] = scanName(scan))
+    if (scan.flaw) return
+    if (names ? names.has(name) : list.includes(name)) return stop(scan, 'duplicate_key')
+    if (names) names.add(name)
+    else if (list.push(name) > FEW_NAMES) names = new Set(list)
+    if (name === '__proto__') return stop(scan, 'prototype_key')
+    if (++scan.members > MAX_MEMBERS) return stop(scan, 'members')
+    if (skipSpace(scan) !== COLON) return stop(scan, null)
+    scan.at++
+    scanValue(scan, shape?.keys?.get(name) ?? shape?.rest ?? null, depth)
+    code = skipSpace(scan)
+    if (code !== COMMA) break
+    scan.at++
+    code = skipSpace(scan)
+  }
+  if (scan.flaw) return
+  path.pop()
+  scan.at += code === CLOSE_BRACE ? 1 : scan.text.length
+}
+
+const scanArray = (scan: Scan, shape: Shape | null, depth: number): void => {
+  const { path } = scan
+  const items = shape?.items ?? null
+  const depthOfPath = path.push(0) - 1
+  scan.at++
+  let code = skipSpace(scan)
+  for (let index = 0; code !== CLOSE_BRACKET && scan.at < scan.text.length; index++) {
+    path[depthOfPath] = index
+    if (++scan.members > MAX_MEMBERS) return stop(scan, 'members')
+    scanValue(scan, items, depth)
+    code = skipSpace(scan)
+    if (code !== COMMA) break
+    scan.at++
+    code = skipSpace(scan)
+  }
+  if (scan.flaw) return
+  path.pop()
+  scan.at += code === CLOSE_BRACKET ? 1 : scan.text.length
+}
+
+const keep = (scan: Scan, depth: number): void => {
+  const start = scan.at
+  scan.at = valueEnd(scan.text, start, depth, MAX_DEPTH)
+  if (scan.at === -1) stop(scan, 'depth')
+  else scan.slices.push({ path: [...scan.path], start, end: scan.at })
+}
+
+const isKept = (shape: Shape | null, code: number): boolean => {
+  if (!shape?.freeForm) return false
+  return code === OPEN_BRACE || code === OPEN_BRACKET || shape.freeForm === 'always'
+}
+
+/** `null` is never kept as text: it is its own text, and optional fields take it for "not given". */
+const isNull = (text: string, at: number): boolean => text.startsWith('null', at)
+
+const scanValue = (scan: Scan, shape: Shape | null, depth: number): void => {
+  const code = skipSpace(scan)
+  const isContainer = code === OPEN_BRACE || code === OPEN_BRACKET
+  if (isContainer && depth === MAX_DEPTH) stop(scan, 'depth')
+  else if (isKept(shape, code) && !isNull(scan.text, scan.at)) keep(scan, depth)
+  else if (code === QUOTE) scanString(scan)
+  else if (code === OPEN_BRACE) scanObject(scan, shape, depth + 1)
+  else if (code === OPEN_BRACKET) scanArray(scan, shape, depth + 1)
+  else if (code === MINUS || (code >= ZERO && code <= NINE)) scanNumber(scan)
+  else scan.at = valueEnd(scan.text, scan.at, 0, 0)
+}
+
+/** Finds, in one linear pass, the free-form values of a text and the first thing that would not survive being read. */
+export const scanJson = (text: string, shape: Shape): Scan => {
+  const escapes = text.includes('\\')
+  const scan: Scan = { text, escapes, at: 0, members: 0, path: [], flaw: null, flawPath: [], slices: [] }
+  scanValue(scan, shape, 0)
+  return scan
+}

@@ -1,0 +1,66 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { ApiError } from './api-error.ts'
+
+export type LoadLimits = {
+  /** Requests answered at the same time. */
+  maxInFlight: number
+  /** Mean delay of the event loop over half a second. */
+  maxEventLoopDelayMs: number
+}
+
+const WINDOW_MS = 500
+const RESOLUTION_MS = 20
+
+type Window = { histogram: ReturnType<typeof monitorEventLoopDelay>; startedAt: number; delayMs: number }
+
+const delayNow = (window: Window, now: number): number => {
+  if (now - window.startedAt >= WINDOW_MS) {
+    const { histogram } = window
+    window.delayMs = histogram.count > 0 ? histogram.mean / 1e6 - RESOLUTION_MS : 0
+    window.startedAt = now
+    histogram.reset()
+  }
+  return window.delayMs
+}
+
+/** Counts the requests of a process and refuses new ones, before their body is read, when it cannot keep up. */
+export const loadGuard = ({ maxInFlight, maxEventLoopDelayMs }: LoadLimits) => {
+  let inFlight = 0
+  let window: Window | null = null
+
+  const overload = (now: number): string | null => {
+    if (inFlight > maxInFlight) return 'in_flight'
+    return window && delayNow(window, now) > maxEventLoopDelayMs ? 'event_loop' : null
+  }
+
+  return {
+    get inFlight() {
+      return inFlight
+    },
+    /** Why the request that entered last should be refused, if it should. */
+    overload,
+    enter: (): void => {
+      inFlight += 1
+    },
+    leave: (): void => {
+      inFlight -= 1
+    },
+    /** Watches the event loop until disposed. */
+    watch: (): Disposable => {
+      const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+      histogram.enable()
+      window = { histogram, startedAt: performance.now(), delayMs: 0 }
+      return {
+        [Symbol.dispose]: () => {
+          histogram.disable()
+          window = null
+        },
+      }
+    },
+  }
+}
+
+export type LoadGuard = ReturnType<typeof loadGuard>
+
+export const overloaded = (): ApiError =>
+  new ApiError('unavailable', 'The service is busy; try again', { retryAfterSeconds: 1 })

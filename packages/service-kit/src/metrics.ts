@@ -1,0 +1,31 @@
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+/**
+ * The series every process has, in a registry of its own; a package adds its own series to `registry`.
+ * The route label is the pattern, never the path, so the number of series is bounded.
+ */
+export const createMetrics = () => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  return {
+    registry,
+    requestSeconds: new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from the head of a request to its answer',
+      labelNames: ['route', 'method', 'status'] as const,
+      buckets: SECONDS,
+      registers,
+    }),
+    shed: new Counter({
+      name: 'http_requests_shed_total',
+      help: 'Requests refused to protect the process or its neighbours',
+      labelNames: ['reason'] as const,
+      registers,
+    }),
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>

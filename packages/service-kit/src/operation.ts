@@ -1,0 +1,83 @@
+import { type Route, type RouteInput, type RouteOutput, type Scope, writeJson } from '@keelson/contracts'
+import { emptyResponse, jsonResponse } from './answer.ts'
+import { ApiError } from './api-error.ts'
+import { type Call, createCall } from './call.ts'
+import { fingerprintOf, idempotencyKey, type IdempotencyStore, once, type StoredAnswer } from './idempotency.ts'
+import type { Logger } from './logger.ts'
+import type { Authenticate, Principal } from './principal.ts'
+import type { RequestFacts } from './request-facts.ts'
+import { inputReader } from './request-input.ts'
+
+export type Handler<R extends Route> = (input: RouteInput<R> & Call) => Promise<RouteOutput<R>> | RouteOutput<R>
+
+export type HandleOptions<R extends Route = Route> = {
+  /** The answer holds a secret: it is never stored for an `Idempotency-Key`. */
+  secretAnswer?: boolean
+  /** Told of a caller whose key lacks the scope, before the refusal is answered; for operations that must leave a trace. */
+  onMissingScope?: (refused: Pick<RouteInput<R>, 'params'> & Pick<Call, 'principal' | 'requestId'>) => Promise<void>
+}
+
+/** What an operation needs of its service. */
+export type OperationContext = {
+  log: Logger
+  authenticate: Authenticate
+  limitRate: (key: string) => void
+  idempotency: IdempotencyStore | undefined
+}
+
+const identify = async (headers: Headers, { authenticate, limitRate }: OperationContext): Promise<Principal> => {
+  const principal = await authenticate(headers)
+  limitRate(principal.key_id)
+  return principal
+}
+
+const hasScope = ({ scopes }: Principal, scope: Scope): boolean => scopes === null || scopes.has(scope)
+
+const respond = (facts: RequestFacts, { status, body }: StoredAnswer, headers = facts.headers): Response =>
+  status === 204 ? emptyResponse(facts, headers) : jsonResponse(facts, status, body, headers)
+
+/** A mounted operation: who, where, what, then the handler, then the answer. */
+export const operation = <R extends Route>(
+  route: R,
+  handler: Handler<R>,
+  { secretAnswer = false, onMissingScope }: HandleOptions<R>,
+  context: OperationContext,
+) => {
+  const { log, idempotency } = context
+  const read = inputReader(route)
+  const isRepeatable = route.method === 'post' || route.method === 'patch'
+  const run = async (call: unknown): Promise<StoredAnswer> => {
+    const result = await handler(call as Parameters<Handler<R>>[0])
+    return route.schemas.ok ? { status: 200, body: writeJson(result ?? null) } : { status: 204, body: '' }
+  }
+
+  const admit = async ({ headers }: Request, facts: RequestFacts, scope: Scope): Promise<void> => {
+    const principal = await identify(headers, context)
+    facts.principal = principal
+    if (hasScope(principal, scope)) return
+    if (onMissingScope) {
+      const params = read.params(facts) as RouteInput<R>['params']
+      await onMissingScope({ params, principal, requestId: facts.requestId })
+    }
+    throw new ApiError('missing_scope', `The key lacks the scope ${scope}`)
+  }
+
+  return async (request: Request, facts: RequestFacts): Promise<Response> => {
+    if (route.scope !== null) await admit(request, facts, route.scope)
+    const params = read.params(facts)
+    const query = read.query(facts)
+    const key = idempotency && isRepeatable ? idempotencyKey(request.headers) : null
+    const bytes = await read.body.bytes(request, facts)
+    const call = createCall(request, facts, log, { params, query, body: read.body.parse(bytes) })
+    if (!idempotency || key === null || !facts.principal) return respond(facts, await run(call))
+
+    const attempt = {
+      account_id: facts.principal.account_id,
+      operation: route.operationId,
+      key,
+      fingerprint: fingerprintOf(`${facts.path}?${facts.query}`, bytes),
+    }
+    const { replayed, ...answer } = await once(idempotency, attempt, { keep: !secretAnswer, log }, () => run(call))
+    return respond(facts, answer, { ...facts.headers, ...(replayed && { 'idempotency-replayed': 'true' }) })
+  }
+}

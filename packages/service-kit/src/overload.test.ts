@@ -1,0 +1,61 @@
+import { expect, test, vi } from 'vitest'
+import type { ApiError } from './api-error.ts'
+import { loadGuard } from './load.ts'
+import { rateLimiter } from './rate-limit.ts'
+import { ACCOUNT, request, send, testService } from './test-service.ts'
+
+test('beyond the cap of requests in flight the answer is 503 at once, without reading the body; probes are answered', async () => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  const service = testService({
+    limits: { maxInFlight: 2 },
+    authenticate: async () => {
+      await gate
+      return { ...ACCOUNT, scopes: null }
+    },
+  })
+  const inFlight = [service.fetch(request('/notes')), service.fetch(request('/notes'))]
+  const body = new ReadableStream({ pull: () => gate })
+  const refused = await service.fetch(
+    new Request('http://x/notes', { method: 'POST', body, duplex: 'half' } as RequestInit),
+  )
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+  expect((await send(service, '/healthz')).status).toBe(200)
+  open()
+  expect((await Promise.all(inFlight)).map(({ status }) => status)).toEqual([200, 200])
+  expect((await send(service, '/notes')).status).toBe(200)
+  expect(await service.metrics.registry.metrics()).toContain('http_requests_shed_total{reason="in_flight"} 1')
+})
+
+test('a blocked event loop sheds load, and no longer when it is free again', async () => {
+  const load = loadGuard({ maxInFlight: 10, maxEventLoopDelayMs: 100 })
+  using _watch = load.watch()
+  const outcome = () => load.overload(performance.now())
+  const block = () => {
+    for (const until = performance.now() + 200; performance.now() < until;);
+  }
+  await vi.waitFor(() => (block(), expect(outcome()).toBe('event_loop')), { timeout: 5000, interval: 1 })
+  await vi.waitFor(() => expect(outcome()).toBeNull(), { timeout: 5000, interval: 50 })
+})
+
+test('a key may burst, then gets 429 with the time until the next token', () => {
+  const limit = rateLimiter({ requestsPerSecond: 2, burst: 3 })
+  const outcome = (now: number, key = 'a') => {
+    try {
+      limit(key, now)
+      return 'ok'
+    } catch (error) {
+      return (error as ApiError).retryAfterSeconds
+    }
+  }
+  expect([0, 0, 0, 0].map((now) => outcome(now))).toEqual(['ok', 'ok', 'ok', 0.5])
+  expect(outcome(0, 'b')).toBe('ok')
+  expect([outcome(500), outcome(500)]).toEqual(['ok', 0.5])
+  expect([outcome(1e6), outcome(1e6), outcome(1e6), outcome(1e6)]).toEqual(['ok', 'ok', 'ok', 0.5])
+})
+
+test('a key over its limit is refused whatever it asks', async () => {
+  const service = testService({ limits: { rate: { requestsPerSecond: 0.1, burst: 1 } } })
+  await send(service, '/notes')
+  const { status, headers, json } = await send(service, '/notes')
+  expect([status, json['code'], Number(headers.get('retry-after')) > 8]).toEqual([429, 'rate_limited', true])
+})

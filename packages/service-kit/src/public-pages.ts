@@ -1,0 +1,33 @@
+import { jsonResponse } from './answer.ts'
+import { docsPages } from './docs.ts'
+import { healthPages } from './health.ts'
+import { mountedDocument } from './openapi-document.ts'
+import type { Mount, RawHandler } from './routing.ts'
+import type { ServiceOptions } from './service-options.ts'
+
+/** Answered under load too: a busy process is not a dead one. */
+export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
+
+/** The pages every service has, without a key. */
+export const publicPages = (
+  options: ServiceOptions,
+  mounted: ReadonlySet<string>,
+  isDraining: () => boolean,
+): Mount[] => {
+  const { readiness: checks, readinessTimeoutMs: timeoutMs = 2000, log } = options
+  const health = healthPages({ checks, timeoutMs, log, isDraining })
+  const docs = docsPages(options.name, options.docsDirectory)
+  let document: string | null = null
+  const openapi: RawHandler = ({ env }) => {
+    document ??= mountedDocument(options.document, mounted)
+    return jsonResponse(env, 200, document)
+  }
+  return [
+    { method: 'get', path: '/healthz', handler: health.healthz },
+    { method: 'get', path: '/readyz', handler: health.readyz },
+    { method: 'get', path: '/openapi.json', handler: openapi },
+    { method: 'get', path: '/docs', handler: docs.index },
+    { method: 'get', path: '/docs/start.js', handler: docs.start },
+    { method: 'get', path: '/docs/:file', handler: docs.file },
+  ]
+}

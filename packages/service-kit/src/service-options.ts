@@ -1,0 +1,43 @@
+import type { Checks } from './health.ts'
+import type { IdempotencyStore } from './idempotency.ts'
+import type { LoadLimits } from './load.ts'
+import type { Logger } from './logger.ts'
+import type { Metrics } from './metrics.ts'
+import type { Authenticate } from './principal.ts'
+import type { RateLimit } from './rate-limit.ts'
+
+export type ServiceOptions = {
+  name: 'platform-api' | 'agent-api'
+  /** The complete OpenAPI document; what is not mounted is left out of what is served. */
+  document: object
+  log: Logger
+  metrics: Metrics
+  authenticate: Authenticate
+  readiness: Checks
+  /** How long one check may take; 2 s when left out. */
+  readinessTimeoutMs?: number
+  /** Whether an error is a passing fault of a dependency: answered with 503 instead of 500. */
+  isTransient?: (error: unknown) => boolean
+  /** Without it, an `Idempotency-Key` has no effect. */
+  idempotency?: IdempotencyStore
+  /** Where the files of the API reference are; by default beside the bundle, else in node_modules. */
+  docsDirectory?: string
+  limits?: Partial<ServiceLimits>
+}
+
+export type ServiceLimits = LoadLimits & {
+  /** Per API key and process. */
+  rate: RateLimit
+}
+
+export const DEFAULT_LIMITS: ServiceLimits = {
+  maxInFlight: 1000,
+  maxEventLoopDelayMs: 250,
+  rate: { requestsPerSecond: 2000, burst: 4000 },
+}
+
+/** The `WWW-Authenticate` of a 401. */
+export const CHALLENGES = {
+  'platform-api': 'ApiKey realm="platform-api", header="x-api-key"',
+  'agent-api': 'Bearer realm="agent-api"',
+} as const satisfies Record<ServiceOptions['name'], string>

@@ -1,0 +1,105 @@
+import { emptyResponse, problemResponse } from './answer.ts'
+import { ApiError } from './api-error.ts'
+import { type LoadGuard, loadGuard, overloaded } from './load.ts'
+import type { Logger } from './logger.ts'
+import type { Metrics } from './metrics.ts'
+import { toApiError } from './problems.ts'
+import { PROBES, publicPages } from './public-pages.ts'
+import { rateLimiter } from './rate-limit.ts'
+import { type Connection, type RequestFacts, requestFacts } from './request-facts.ts'
+import { checkHead } from './request-head.ts'
+import { requestRecorder } from './request-recorder.ts'
+import { type RouteTable, routeTable } from './route-table.ts'
+import { allowedMethods, type Router } from './routing.ts'
+import { CHALLENGES, DEFAULT_LIMITS, type ServiceOptions } from './service-options.ts'
+
+/** An HTTP service: operations of the contract, raw routes, and the public pages every service has. */
+export type Service = RouteTable & {
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly load: LoadGuard
+  fetch: (request: Request, connection?: Connection) => Promise<Response>
+  /** From now on not ready, and every answer closes its connection. */
+  drain: () => void
+}
+
+/** Answers what no route does: OPTIONS, a wrong method, an unknown path. */
+const unmatched = (router: Router, method: string, facts: RequestFacts): Response => {
+  const allow = allowedMethods(router, facts.path).join(', ')
+  if (allow === '') throw new ApiError('unknown_path')
+  if (method === 'OPTIONS') return emptyResponse(facts, { allow })
+  throw new ApiError('method_not_allowed', `The path has the methods ${allow}`, { headers: { allow } })
+}
+
+/** Makes the answer to a request: by its route, or a problem. Never throws. */
+const answerer = (options: ServiceOptions, load: LoadGuard, table: ReturnType<typeof routeTable>) => {
+  const { name, metrics, isTransient = () => false } = options
+
+  const fail = (thrown: unknown, facts: RequestFacts): Response => {
+    // Work that was given up because nobody waits for it any more is no failure.
+    const isGone = facts.outgoing?.destroyed && !(thrown instanceof ApiError)
+    const error = isGone ? new ApiError('malformed_request', 'The client went away') : toApiError(thrown, isTransient)
+    return problemResponse(facts, error, CHALLENGES[name])
+  }
+
+  const shed = ({ path, startedAt }: RequestFacts): void => {
+    const reason = PROBES.has(path) ? null : load.overload(startedAt)
+    if (!reason) return
+    metrics.shed.inc({ reason })
+    throw overloaded()
+  }
+
+  let router: Router | null = null
+  const open = (): Router => {
+    const opened = table.router()
+    opened.onError((error, c) => fail(error, c.env))
+    opened.notFound((c) => unmatched(opened, c.req.method, c.env))
+    return opened
+  }
+
+  return async (request: Request, facts: RequestFacts): Promise<Response> => {
+    try {
+      if (facts.incoming) checkHead(facts.incoming)
+      shed(facts)
+      router ??= open()
+      return await router.fetch(request, facts)
+    } catch (thrown) {
+      return fail(thrown, facts)
+    }
+  }
+}
+
+/** Creates a service without any operation; everything it needs is an argument, and nothing listens yet. */
+export const createService = (options: ServiceOptions): Service => {
+  const { log, metrics, authenticate, idempotency } = options
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const table = routeTable({ log, authenticate, limitRate: rateLimiter(limits.rate), idempotency })
+  const load = loadGuard(limits)
+  const answer = answerer(options, load, table)
+  const record = requestRecorder(log, metrics, load)
+  let isDraining = false
+  for (const page of publicPages(options, table.operationIds, () => isDraining)) table.mount(page)
+
+  return {
+    log,
+    metrics,
+    load,
+    handle: table.handle,
+    raw: table.raw,
+    fetch: async (request, connection = {}) => {
+      const { outgoing } = connection
+      const facts = requestFacts(request, connection)
+      load.enter()
+      // Over HTTP a request is in flight until its answer has gone out.
+      outgoing?.once('close', load.leave)
+      const response = await answer(request, facts)
+      if (!outgoing) load.leave()
+      else if (isDraining && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
+      record(request.method, facts, response.status)
+      return response
+    },
+    drain: () => {
+      isDraining = true
+    },
+  }
+}

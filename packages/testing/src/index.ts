@@ -1,0 +1,6 @@
+export { freePort } from '@keelson/local-stack'
+export { eventually } from './eventually.ts'
+export { startRedis, type TestRedisServer } from './redis.ts'
+export { TEST_PEPPER, testAccount, type TestAccount } from './test-account.ts'
+export { testDatabase, type TestDatabase } from './test-database.ts'
+export { testRedis } from './test-redis.ts'

@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { defineConfig } from 'vitest/config'
+
+const integration = ['**/*.integration.test.ts']
+const outside = ['**/node_modules/**', '**/dist/**']
+
+// Tests anywhere may stand on these; as dependencies of packages they would close circles.
+const alias = {
+  '@keelson/local-stack': join(import.meta.dirname, 'packages/local-stack/src/index.ts'),
+  '@keelson/testing': join(import.meta.dirname, 'packages/testing/src/index.ts'),
+  '@keelson/vendor-simulator': join(import.meta.dirname, 'apps/vendor-simulator/src/simulator.ts'),
+}
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        resolve: { alias },
+        test: {
+          name: 'unit',
+          include: ['{apps,packages}/*/src/**/*.test.ts', '*.test.ts'],
+          exclude: [...outside, ...integration],
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'integration',
+          include: integration,
+          exclude: outside,
+          globalSetup: ['packages/testing/src/global-setup.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'e2e',
+          include: ['infra/e2e/**/*.test.ts'],
+          exclude: outside,
+          globalSetup: ['packages/testing/src/global-setup.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
