@@ -4,7 +4,7 @@ import type { AccountKeyStore, WrappedKey } from '@keelson/secrets'
 const versionOf = async (tx: Transaction, account_id: string, version: number): Promise<WrappedKey | null> => {
   const [key] = await tx<WrappedKey[]>`
     select account_id, version, state, kek_id, wrapped from identity.account_keys
-    where account_id = ${account_id} and version = ${version}`
+    where account_id = ${account_id} and version = ${version}::bigint`
   return key ?? null
 }
 

@@ -20,8 +20,8 @@ export const CREDENTIAL_COLUMNS = [
   'current_version',
 ] as const
 
-/** The credential as its readers see it. */
-export const presentCredential = ({ current_version: _, credential_metadata, ...row }: CredentialRow): Credential => ({
+/** The credential as its readers see it: its version is ours alone. */
+export const presentCredential = ({ credential_metadata, current_version, ...row }: CredentialRow): Credential => ({
   ...row,
   credential_metadata: new JsonText(credential_metadata),
   object: 'credential',

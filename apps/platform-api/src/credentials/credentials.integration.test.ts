@@ -95,8 +95,7 @@ describe('by name', () => {
     'ключ',
     '\u{1f511}',
     'a?b#c',
-    '.',
-    'name/x/secret',
+      'name/x/secret',
     'Case',
     'case',
   ]
@@ -203,14 +202,14 @@ describe('delete', () => {
     expect(await client.deleteCredential({ params })).toEqual(deleted)
     expect(await sealedOf(created.id)).toEqual([])
     const gone = [
-      client.getCredential({ params }),
-      client.getCredentialSecret({ params }),
-      client.getCredentialByName({ params: { credential_name: created.name } }),
-      client.getCredentialSecretByName({ params: { credential_name: created.name } }),
-      client.updateCredential({ params, body: { payload: 'x' } }),
-      client.deleteCredential({ params }),
+      () => client.getCredential({ params }),
+      () => client.getCredentialSecret({ params }),
+      () => client.getCredentialByName({ params: { credential_name: created.name } }),
+      () => client.getCredentialSecretByName({ params: { credential_name: created.name } }),
+      () => client.updateCredential({ params, body: { payload: 'x' } }),
+      () => client.deleteCredential({ params }),
     ]
-    for (const call of gone) expect(await problemOf(call)).toMatchObject({ code: 'not_found' })
+    for (const call of gone) expect(await problemOf(call())).toMatchObject({ code: 'not_found' })
     expect(await create({ name: created.name })).toMatchObject({ name: created.name })
   })
 })
