@@ -8,6 +8,7 @@ const lanes: string[][] = [
     'turbo boundaries',
     'knip',
     'node packages/contracts/src/write-openapi.ts --check',
+    'node write-operations.ts --check',
     'node check-docs.ts',
   ],
   ['oxlint --type-aware', 'tsc -p tsconfig.json'],

@@ -18,6 +18,8 @@ export default defineConfig({
         resolve: { alias },
         test: {
           name: 'unit',
+          // Nothing here leaves anything behind, and a worker per file would double the time.
+          isolate: false,
           include: ['{apps,packages}/*/src/**/*.test.ts', '*.test.ts'],
           exclude: [...outside, ...integration],
         },

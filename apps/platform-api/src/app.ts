@@ -2,6 +2,7 @@ import document from '@keelson/contracts/openapi/platform-api.json' with { type:
 import { isTransient, type Database } from '@keelson/database'
 import type { Queue } from '@keelson/queue'
 import type { AccountKeys } from '@keelson/secrets'
+import { idempotencyStore } from '@keelson/identity'
 import { createService, type Authenticate, type Logger, type Metrics, type Service } from '@keelson/service-kit'
 import { credentialRoutes } from './credentials/routes.ts'
 import { modelRoutes } from './models/routes.ts'
@@ -20,9 +21,19 @@ export type Deps = {
 
 /** platform-api, its groups in the order of their URLs. */
 export const createApp = (deps: Deps): Service => {
-  const { db, queue, authenticate, log, metrics } = deps
-  const readiness = { postgres: async () => void (await db.sql`select 1`), queue: queue.ping }
-  const service = createService({ name: 'platform-api', document, log, metrics, authenticate, readiness, isTransient })
+  const { db, authenticate, log, metrics } = deps
+  const readiness = { postgres: async () => void (await db.sql`select 1`) }
+  const idempotency = idempotencyStore(db)
+  const service = createService({
+    name: 'platform-api',
+    document,
+    log,
+    metrics,
+    authenticate,
+    readiness,
+    isTransient,
+    idempotency,
+  })
   credentialRoutes(service, deps)
   modelRoutes(service, deps)
   return service

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { agentRoutes, checkpoints } from './agent/index.ts'
 import { ContractError, createClient, ProblemError } from './client.ts'
@@ -78,6 +81,21 @@ describe('the typed client', () => {
       '{"name":"step","start_time":"2026-11-21","trace_id":"t1","input":{"n": 1.0, "big": 12345678901234567890},"parent_id":null}',
     )
     expect(seen[0]?.headers.get('content-type')).toBe('application/json')
+  })
+
+  test('works over HTTP', async () => {
+    const server = createServer((request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      request
+        .setEncoding('utf8')
+        .on('data', (text) => response.end(JSON.stringify({ ...span, input: JSON.parse(text).input })))
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const body = { name: 'step', start_time: '2026-11-21', trace_id: 't1', input: { a: ['é'] } }
+    const created = await createClient(agentRoutes, { baseUrl }).createSpan({ body })
+    expect(created.input).toEqual({ a: ['é'] })
+    server.close()
   })
 
   test('takes null for a nullable body and undefined for 204', async () => {

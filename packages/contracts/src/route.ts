@@ -115,7 +115,7 @@ export const route = <
     summary,
     ...(description && { description }),
     ...(extension && { 'x-keelson-extension': true }),
-    request: request as NonNullable<RouteConfig['request']>,
+    request,
     responses: {
       ...(ok ? { 200: { description: okDescription, ...jsonContent(ok) } } : { 204: { description: 'Done; no body' } }),
       ...problemResponses(errors),

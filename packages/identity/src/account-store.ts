@@ -36,6 +36,16 @@ export const accountStore = (db: Pick<Database, 'sql'>) => ({
     return identity
   },
 
+  /** The identity of this name, made when there is none. @throws ApiError `not_found` for an unknown account */
+  async ensureIdentity(wanted: Pick<Identity, 'account_id' | 'type' | 'name'>): Promise<Pick<Identity, 'id'>> {
+    const { account_id, type, name } = wanted
+    const find = () => db.sql<{ id: string }[]>`
+      select id from identity.identities where account_id = ${account_id} and name = ${name} and type = ${type}`
+    const [found] = await find()
+    if (found) return found
+    return this.createIdentity(wanted).catch(async (error: unknown) => (await find())[0] ?? Promise.reject(error))
+  },
+
   listIdentities: async (account_id: string): Promise<Identity[]> =>
     db.sql<Identity[]>`
       select account_id, id, type, name, created_at from identity.identities

@@ -63,7 +63,8 @@ export const authenticator = (options: AuthenticatorOptions): Authenticator => {
 
   const identify = async (headers: Headers, address: string | undefined): Promise<Principal> => {
     const token = presentedKey(headers, header)
-    const hash = token !== null && isKey(token, 'user', 'service_account') ? digest.hash(token).toString('hex') : null
+    const hash =
+      token !== null && isKey(token, 'user', 'service_account', 'agent') ? digest.hash(token).toString('hex') : null
     const remembered = hash === null ? null : cache.peek(hash)
     if (remembered !== null) return remembered.principal
     admit(address)

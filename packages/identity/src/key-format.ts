@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-/** What a key of each kind starts with. Agent keys have a table of their own and never open an API. */
+/** What a key of each kind starts with. An agent is a service account whose keys are recognised as an agent's. */
 export const KEY_PREFIXES = { user: 'kluser', service_account: 'klsvc', agent: 'klagent' } as const
 
 export type KeyKind = keyof typeof KEY_PREFIXES

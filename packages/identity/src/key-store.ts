@@ -2,7 +2,7 @@ import { withAccount, type Database, type Transaction } from '@keelson/database'
 import type { IdentityType } from '@keelson/database/identity'
 import { ApiError, notFound, typeId } from '@keelson/service-kit'
 import type { KeyDigest } from './key-digest.ts'
-import { generateKey, hintOf } from './key-format.ts'
+import { generateKey, hintOf, KEY_PREFIXES, type KeyKind } from './key-format.ts'
 
 export type ApiKey = {
   account_id: string
@@ -24,6 +24,8 @@ export type IssuedKey = { id: string; token: string }
 export type KeyRequest = {
   account_id: string
   identity_id: string
+  /** Left out, the key is of the identity's own kind. */
+  kind?: KeyKind | undefined
   name?: string | undefined
   /** Left out, the key may do everything. */
   scopes?: readonly string[] | undefined
@@ -40,7 +42,7 @@ const issue = async (tx: Transaction, digest: KeyDigest, request: KeyRequest): P
     select type, ${request.expires_at ?? null}::timestamptz as expires_at
     from identity.identities where account_id = ${account_id} and id = ${identity_id}`
   const { type, expires_at } = row ?? notFound('identity')
-  const token = generateKey(type)
+  const token = generateKey(request.kind ?? type)
   const grant = {
     account_id,
     id: typeId('key'),
@@ -68,6 +70,7 @@ type LiveKey = {
   identity_id: string
   identity_type: IdentityType
   hash: Buffer
+  hint: string
   name: string
   scopes: string[] | null
   replaced_by: string | null
@@ -79,7 +82,7 @@ type LiveKey = {
 
 const lockLive = async (tx: Transaction, { account_id, id }: KeyName, graceMs: number): Promise<LiveKey> => {
   const [key] = await tx<LiveKey[]>`
-    select k.identity_id, i.type as identity_type, k.hash, k.name, k.scopes, k.replaced_by,
+    select k.identity_id, i.type as identity_type, k.hash, k.hint, k.name, k.scopes, k.replaced_by,
       least(k.expires_at, now() + ${graceMs} * interval '1 millisecond') as ends_at,
       now() + (k.expires_at - k.created_at) as successor_expires_at
     from identity.api_keys k
@@ -91,13 +94,14 @@ const lockLive = async (tx: Transaction, { account_id, id }: KeyName, graceMs: n
 }
 
 const roll = async (tx: Transaction, digest: KeyDigest, key: KeyName, graceMs: number): Promise<IssuedKey> => {
-  const { successor_expires_at, ends_at, replaced_by, name, ...old } = await lockLive(tx, key, graceMs)
+  const { successor_expires_at, ends_at, replaced_by, name, hint, ...old } = await lockLive(tx, key, graceMs)
   if (replaced_by !== null) throw new ApiError('invalid_request', `The key was rolled already, to ${replaced_by}`)
   const { account_id, id } = key
   const { identity_id, scopes } = old
   const request = {
     account_id,
     identity_id,
+    kind: hint.startsWith(KEY_PREFIXES.agent) ? ('agent' as const) : undefined,
     name,
     scopes: scopes ?? undefined,
     expires_at: successor_expires_at ?? undefined,
@@ -129,6 +133,17 @@ export const keyStore = (db: Pick<Database, 'sql'>, digest: KeyDigest) => ({
 
   /** Every replica refuses the key within a second. @throws ApiError `not_found` when there is no such live key */
   revokeKey: (key: KeyName): Promise<void> => withAccount(db, key.account_id, (tx) => revoke(tx, key)),
+
+  /** Revokes the live keys of an identity but the `keep` newest. */
+  retireKeys: ({ account_id, identity_id, keep }: { account_id: string; identity_id: string; keep: number }) =>
+    withAccount(db, account_id, async (tx) => {
+      await tx`
+        update identity.api_keys set revoked_at = now(), row_mac = null
+        where account_id = ${account_id} and id in (
+          select id from identity.api_keys
+          where account_id = ${account_id} and identity_id = ${identity_id} and revoked_at is null
+          order by id desc offset ${keep})`
+    }),
 
   /**
    * Issues a key that may do the same, and ends this one after `graceMs`; at once when that is 0.

@@ -1,4 +1,5 @@
 import type { LaunchVendorConfiguration, PartialLaunchVendorConfiguration } from './launch-configuration.ts'
+import { launchEndpointType } from './launch-rules.ts'
 import type { LlmEngineVendorConfiguration, PartialLlmEngineVendorConfiguration } from './llm-engine-configuration.ts'
 import { failing, type RuleProblem } from './rule.ts'
 
@@ -24,7 +25,7 @@ export const launchChangeProblems = (
   before: LaunchVendorConfiguration,
   after: LaunchVendorConfiguration,
 ): RuleProblem[] =>
-  failing([[before.model_infra.endpoint_type !== after.model_infra.endpoint_type, 'model_infra.endpoint_type', FIXED]])
+  failing([[launchEndpointType(before) !== launchEndpointType(after), 'model_infra.endpoint_type', FIXED]])
 
 /** What a merged LLM Engine configuration may not change. */
 export const llmEngineChangeProblems = (
@@ -32,6 +33,6 @@ export const llmEngineChangeProblems = (
   after: LlmEngineVendorConfiguration,
 ): RuleProblem[] =>
   failing([
-    [before.endpoint_type !== after.endpoint_type, 'endpoint_type', FIXED],
+    [(before.endpoint_type ?? 'streaming') !== (after.endpoint_type ?? 'streaming'), 'endpoint_type', FIXED],
     [(before.nodes_per_worker ?? 1) !== (after.nodes_per_worker ?? 1), 'nodes_per_worker', FIXED],
   ])

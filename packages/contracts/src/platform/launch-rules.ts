@@ -27,28 +27,31 @@ const infraProblems: Rule<Infra> = (infra) => [
   ...failing([
     [infra.gpus && infra.gpu_type === undefined, 'gpu_type', 'is needed with gpus'],
     [infra.gpu_type !== undefined && !infra.gpus, 'gpus', 'must be at least 1 with a gpu_type'],
-    [
-      infra.endpoint_type === 'streaming' && infra.per_worker !== undefined && infra.per_worker !== 1,
-      'per_worker',
-      'must be 1 for a streaming endpoint',
-    ],
   ]),
   ...workerProblems(infra),
   ...labelProblems(infra.labels),
 ]
 
+/** The kind of endpoint a configuration asks for, in words or by what it brings along. */
+export const launchEndpointType = ({ model_image, model_infra }: LaunchVendorConfiguration): string =>
+  model_infra.endpoint_type ?? (model_image.streaming_command?.length ? 'streaming' : 'sync')
+
+const streamingProblems: Rule<LaunchVendorConfiguration> = (configuration) => {
+  if (launchEndpointType(configuration) !== 'streaming') return []
+  const { model_image, model_infra } = configuration
+  const { per_worker = 1 } = model_infra
+  return failing([
+    [!model_image.streaming_command, 'model_image.streaming_command', 'is needed for a streaming endpoint'],
+    [per_worker !== 1, 'model_infra.per_worker', 'must be 1 for a streaming endpoint'],
+  ])
+}
+
 const under = (part: string, problems: RuleProblem[]): RuleProblem[] =>
   problems.map(({ path, message }) => ({ path: [part, ...path], message }))
 
 /** What Launch would refuse about a whole configuration, given or merged. */
-export const launchProblems: Rule<LaunchVendorConfiguration> = ({ model_image, model_infra }) => [
-  ...under('model_image', imageProblems(model_image)),
-  ...under('model_infra', infraProblems(model_infra)),
-  ...failing([
-    [
-      model_infra.endpoint_type === 'streaming' && !model_image.streaming_command,
-      'model_image.streaming_command',
-      'is needed for a streaming endpoint',
-    ],
-  ]),
+export const launchProblems: Rule<LaunchVendorConfiguration> = (configuration) => [
+  ...under('model_image', imageProblems(configuration.model_image)),
+  ...under('model_infra', infraProblems(configuration.model_infra)),
+  ...streamingProblems(configuration),
 ]

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { JsonText } from '../json-text.ts'
 import { refusal } from '../refusal.ts'
+import { launchChangeProblems, llmEngineChangeProblems } from './configuration-change.ts'
 import { CreateModelRequest } from './create-model.ts'
+import { credentialNameOf } from './env-vars.ts'
 
 const model_image = {
   command: ['serve'],
@@ -48,6 +50,8 @@ describe('what Launch would refuse', () => {
     [{}, { labels: { team: 'x'.repeat(64) } }, 'model_infra.labels.team'],
     [{}, { endpoint_type: 'streaming' }, 'model_image.streaming_command'],
     [{ streaming_command: ['s'] }, { endpoint_type: 'streaming', per_worker: 2 }, 'model_infra.per_worker'],
+    [{ streaming_command: ['s'] }, { per_worker: 2 }, 'model_infra.per_worker'],
+    [{ streaming_command: ['s'] }, { endpoint_type: 'sync', per_worker: 2 }, null],
   ])('image %j with infra %j: %j', (image, infra, path) => {
     expect(refusal(CreateModelRequest, launch(image, infra))).toBe(path && `vendor_configuration.${path}`)
   })
@@ -82,4 +86,32 @@ describe('what LLM Engine would refuse', () => {
   ])('%j: %j', (fields, path) => {
     expect(refusal(CreateModelRequest, llm(fields))).toBe(path && `vendor_configuration.${path}`)
   })
+})
+
+describe('what a vendor keeps for the life of an endpoint', () => {
+  const infra = (fields: object, image: object = {}) => launch(image, fields).vendor_configuration
+  const engine = (fields: object) => llm(fields).vendor_configuration
+
+  test.each([
+    [infra({}), infra({ endpoint_type: 'sync', max_workers: 5 }), 0],
+    [infra({}), infra({ endpoint_type: 'async' }), 1],
+    [infra({}), infra({}, { streaming_command: ['s'] }), 1],
+  ])('%#: a Launch endpoint keeps its type', (before, after, problems) => {
+    expect(launchChangeProblems(before, after)).toHaveLength(problems)
+  })
+
+  test.each([
+    [engine({}), engine({ endpoint_type: 'streaming', nodes_per_worker: 1, model: 'other' }), 0],
+    [engine({}), engine({ nodes_per_worker: 2 }), 1],
+    [engine({ inference_framework: 'sglang', endpoint_type: 'sync' }), engine({ inference_framework: 'sglang' }), 1],
+  ])('%#: an LLM Engine endpoint keeps its type and nodes', (before, after, problems) => {
+    expect(llmEngineChangeProblems(before, after)).toHaveLength(problems)
+  })
+})
+
+test('a credential is referred to by exactly {"$credential": NAME}', () => {
+  expect(credentialNameOf({ $credential: 'hugging-face' })).toBe('hugging-face')
+  for (const value of ['x', null, {}, { $credential: 1 }, { $credential: 'a', b: 1 }, ['$credential']]) {
+    expect(credentialNameOf(value)).toBeNull()
+  }
 })
