@@ -1,6 +1,6 @@
 import { connect } from '@keelson/database'
 import { assertMigrated } from '@keelson/database/migrate'
-import { authenticator, FailedAttempts, openAccountKeys, systemSecret } from '@keelson/identity'
+import { assertBoundRole, authenticator, FailedAttempts, openAccountKeys, systemSecret } from '@keelson/identity'
 import { createLogger, createMetrics, listen, runMain } from '@keelson/service-kit'
 import { createApp } from './app.ts'
 import { agentConfig } from './config.ts'
@@ -14,6 +14,7 @@ await runMain(
     const url = config.DATABASE_URL.expose()
     const db = stack.use(connect({ url, applicationName: 'agent-api', maxConnections: config.DATABASE_CONNECTIONS }))
     await assertMigrated(db)
+    await assertBoundRole(db, process.env)
     const accountKeys = await openAccountKeys(db, process.env)
     const pepper = await systemSecret(accountKeys, 'api-key.pepper')
     const { authenticate } = stack.use(authenticator({ db, pepper, header: 'authorization', failedAttempts: new FailedAttempts() }))

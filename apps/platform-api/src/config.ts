@@ -17,6 +17,10 @@ export const settings = {
     description: 'how long requests in flight may take at the end',
   }),
   DATABASE_CONNECTIONS: setting.integer({ default: 10, min: 2, max: 200, description: 'connections to Postgres' }),
+  AUDIT_CHECKPOINT_FILE: setting.string({
+    default: null,
+    description: 'the file that checkpoints of the audit log are appended to; unset, they are logged',
+  }),
   NATIVE_INFERENCE_GATEWAY: setting.flag({ default: false, description: 'whether hosted models may be registered' }),
 } as const
 

@@ -1,6 +1,15 @@
+import { appendFile } from 'node:fs/promises'
 import { connect } from '@keelson/database'
 import { assertMigrated } from '@keelson/database/migrate'
-import { authenticator, FailedAttempts, openAccountKeys, systemSecret } from '@keelson/identity'
+import {
+  assertBoundRole,
+  auditSealer,
+  authenticator,
+  FailedAttempts,
+  openAccountKeys,
+  systemSecret,
+  type AuditCheckpoint,
+} from '@keelson/identity'
 import { connectQueue } from '@keelson/queue'
 import { createLogger, createMetrics, listen, runMain } from '@keelson/service-kit'
 import { createApp } from './app.ts'
@@ -9,18 +18,25 @@ import { platformConfig } from './config.ts'
 await runMain(
   async (stack) => {
     const config = platformConfig(process.env)
-    const log = createLogger({ service: 'platform-api', level: config.LOG_LEVEL })
+    const log = createLogger({ service: 'platform-api', level: config.LOG_LEVEL, fields: ['seal', 'rows', 'mac'] })
     const metrics = createMetrics()
     const database_url = config.DATABASE_URL.expose()
     const db = stack.use(
       connect({ url: database_url, applicationName: 'platform-api', maxConnections: config.DATABASE_CONNECTIONS }),
     )
     await assertMigrated(db)
+    await assertBoundRole(db, process.env)
     const accountKeys = await openAccountKeys(db, process.env)
     const pepper = await systemSecret(accountKeys, 'api-key.pepper')
     const { authenticate } = stack.use(
       authenticator({ db, pepper, header: 'x-api-key', failedAttempts: new FailedAttempts() }),
     )
+    const checkpoint = async (made: AuditCheckpoint) => {
+      if (config.AUDIT_CHECKPOINT_FILE === null) log.info(made, 'audit checkpoint')
+      else await appendFile(config.AUDIT_CHECKPOINT_FILE, `${JSON.stringify(made)}\n`)
+    }
+    const onError = (err: unknown) => log.error({ err }, 'the audit log could not be sealed')
+    stack.use(auditSealer({ db, key: await systemSecret(accountKeys, 'audit.mac'), checkpoint, onError }))
     const queue = stack.use(
       await connectQueue({ redisUrl: config.REDIS_URL ?? undefined, databaseUrl: database_url, log }),
     )

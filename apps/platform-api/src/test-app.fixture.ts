@@ -9,17 +9,29 @@ import { TEST_PEPPER, testAccount, testDatabase } from '@keelson/testing'
 import { createApp, type Deps } from './app.ts'
 
 /** platform-api in memory on a database of its own, with a queue nobody works on. */
-export const testApp = async (overrides: Partial<Deps> = {}) => {
+export const testApp = async (
+  overrides: Partial<Deps> = {},
+  { keys = generateKey(), keyTtlMs = 60_000 }: { keys?: string; keyTtlMs?: number } = {},
+) => {
   const stack = new AsyncDisposableStack()
   const { db, url } = stack.use(await testDatabase())
   await migrateQueue(url)
   const queue = stack.use(await connectQueue({ databaseUrl: url }))
   const { authenticate } = stack.use(authenticator({ db, pepper: TEST_PEPPER, header: 'x-api-key' }))
-  const provider = await keyProvider({ provider: 'environment', keys: generateKey() })
-  const keys = accountKeys(provider, accountKeyStore(db), { cacheSize: 1000, ttlMs: 60_000 })
+  const provider = await keyProvider({ provider: 'environment', keys })
+  const accounts = accountKeys(provider, accountKeyStore(db), { cacheSize: 1000, ttlMs: keyTtlMs })
   const log = createLogger({ service: 'platform-api', level: 'fatal' })
   const metrics = createMetrics()
-  const deps = { db, queue, accountKeys: keys, authenticate, log, metrics, nativeInferenceGateway: true, ...overrides }
+  const deps = {
+    db,
+    queue,
+    accountKeys: accounts,
+    authenticate,
+    log,
+    metrics,
+    nativeInferenceGateway: true,
+    ...overrides,
+  }
   const service = createApp(deps)
 
   /** A client of an account of its own. */

@@ -39,9 +39,9 @@ beforeEach(async () => {
   await tamper('truncate identity.audit_log, identity.audit_seals restart identity')
   checkpoints = []
   await write(4)
-  expect(await seal()).toBe(4)
+  await seal()
   await write(4)
-  expect(await seal()).toBe(4)
+  await seal()
 })
 
 test('rows are sealed once, in a chain that verifies, and each seal is told outside', async () => {

@@ -46,7 +46,7 @@ const sealBatch = async (tx: Transaction, key: Buffer): Promise<AuditCheckpoint 
 export const sealAuditLog = async ({ db, key, checkpoint }: AuditSealerOptions): Promise<number> => {
   let sealed = 0
   while (true) {
-    const made = (await db.sql.begin((tx) => sealBatch(tx, key))) as AuditCheckpoint | null
+    const made = await db.sql.begin((tx) => sealBatch(tx, key))
     if (made === null) return sealed
     await checkpoint(made)
     sealed += made.rows

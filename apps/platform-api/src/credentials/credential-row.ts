@@ -21,7 +21,11 @@ export const CREDENTIAL_COLUMNS = [
 ] as const
 
 /** The credential as its readers see it: its version is ours alone. */
-export const presentCredential = ({ credential_metadata, current_version, ...row }: CredentialRow): Credential => ({
+export const presentCredential = ({
+  credential_metadata,
+  current_version: _version,
+  ...row
+}: CredentialRow): Credential => ({
   ...row,
   credential_metadata: new JsonText(credential_metadata),
   object: 'credential',

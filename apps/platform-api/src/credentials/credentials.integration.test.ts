@@ -95,7 +95,7 @@ describe('by name', () => {
     'ключ',
     '\u{1f511}',
     'a?b#c',
-      'name/x/secret',
+    'name/x/secret',
     'Case',
     'case',
   ]
