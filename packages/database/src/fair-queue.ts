@@ -1,56 +1,80 @@
+import { fifo, type Fifo } from './fifo.ts'
+
 export type Queued = { account_id: string; key: string; bytes: number }
 
 export type BatchLimits = { maxItems: number; maxBytes: number }
 
-/** Queues of every account, taken from in turns. */
+/** Queues of every account, taken from in turns. Of each key one entry is out at most; the others wait in order. */
 export type FairQueue<Entry extends Queued> = {
   push: (entry: Entry) => void
-  /**
-   * One entry of each account in turn until a limit is reached, no two of one key. Accounts whose first entry is of a
-   * busy key wait, so that entries of one key keep their order. An entry above the limits goes alone.
-   */
-  take: (limits: BatchLimits, busyKeys: ReadonlySet<string>) => Entry[]
+  /** One entry of each account in turn until a limit is reached; an entry above the limits goes alone. */
+  take: (limits: BatchLimits) => Entry[]
+  /** Lets the next entry of the same key go. Due once for every entry that was taken. */
+  release: (entry: Entry) => void
+  /** Empties the queue of all that is not out and returns it. */
+  clear: () => Entry[]
+  /** Whether nothing can be taken now. */
   readonly isEmpty: boolean
 }
 
 export const fairQueue = <Entry extends Queued>(): FairQueue<Entry> => {
-  const queues = new Map<string, Entry[]>()
+  const ready = new Map<string, Fifo<Entry>>()
+  /** Every key that is ready or out, with the entries behind it. */
+  const behind = new Map<string, Fifo<Entry> | null>()
 
-  /** Whoever was served goes to the end of the line. */
-  const shift = (account_id: string, queue: Entry[]): void => {
-    queue.shift()
-    queues.delete(account_id)
-    if (queue.length > 0) queues.set(account_id, queue)
+  const makeReady = (entry: Entry): void => {
+    const queue = ready.get(entry.account_id) ?? fifo<Entry>()
+    queue.push(entry)
+    ready.set(entry.account_id, queue)
   }
 
   return {
     push: (entry) => {
-      const queue = queues.get(entry.account_id)
-      if (queue) queue.push(entry)
-      else queues.set(entry.account_id, [entry])
+      const waiting = behind.get(entry.key)
+      if (waiting === undefined) {
+        behind.set(entry.key, null)
+        makeReady(entry)
+      } else if (waiting) waiting.push(entry)
+      else behind.set(entry.key, fifo([entry]))
     },
 
-    take: ({ maxItems, maxBytes }, busyKeys) => {
+    take: ({ maxItems, maxBytes }) => {
       const batch: Entry[] = []
-      const taken = new Set<string>()
       let bytes = 0
-      for (let before = -1; before < batch.length;) {
-        before = batch.length
-        for (const [account_id, queue] of Array.from(queues)) {
-          const entry = queue[0]
-          if (!entry || busyKeys.has(entry.key) || taken.has(entry.key)) continue
-          if (batch.length > 0 && (batch.length >= maxItems || bytes + entry.bytes > maxBytes)) return batch
-          shift(account_id, queue)
-          taken.add(entry.key)
-          batch.push(entry)
-          bytes += entry.bytes
-        }
+      // Whoever was served goes to the end of the line, where this loop meets them again.
+      for (const [account_id, queue] of ready) {
+        const entry = queue.first as Entry
+        if (batch.length > 0 && (batch.length >= maxItems || bytes + entry.bytes > maxBytes)) break
+        queue.shift()
+        ready.delete(account_id)
+        if (queue.size > 0) ready.set(account_id, queue)
+        batch.push(entry)
+        bytes += entry.bytes
       }
       return batch
     },
 
+    release: ({ key }) => {
+      const next = behind.get(key)?.shift()
+      if (next === undefined) behind.delete(key)
+      else makeReady(next)
+    },
+
+    clear: () => {
+      const cleared: Entry[] = []
+      for (const waiting of behind.values())
+        for (let entry = waiting?.shift(); entry; entry = waiting?.shift()) cleared.push(entry)
+      for (const queue of ready.values())
+        for (let entry = queue.shift(); entry; entry = queue.shift()) {
+          behind.delete(entry.key)
+          cleared.push(entry)
+        }
+      ready.clear()
+      return cleared
+    },
+
     get isEmpty() {
-      return queues.size === 0
+      return ready.size === 0
     },
   }
 }

@@ -23,6 +23,7 @@ const options = (overrides: Partial<GroupCommitOptions<Item, string>>): GroupCom
   maxItems: 100,
   maxBytes: 1_000_000,
   maxQueuedBytes: 1_000_000,
+  stallMs: 60_000,
   ...overrides,
 })
 
@@ -79,6 +80,34 @@ describe('group commit', () => {
     expect(statements.map(keysOf)).toEqual([['same'], ['same']])
   })
 
+  test('a busy key holds up nothing but itself', async () => {
+    const { statements, write } = manualStore()
+    const commits = groupCommit(options({ write, lanes: 2 }))
+    for (const key of ['hot', 'hot', 'cold', 'hot']) void commits.submit('a', { key }, 1)
+    expect(statements.map(keysOf)).toEqual([['hot'], ['cold']])
+    statements[0]?.finish()
+    await settle()
+    expect(keysOf(statements[2])).toEqual(['hot'])
+  })
+
+  test('a statement that takes too long answers its callers and, once every lane does, refuses everyone until one is back', async () => {
+    const { statements, write } = manualStore()
+    const commits = groupCommit(options({ write, stallMs: 5 }))
+    const stuck = ['1', '2', '1'].map((key) => commits.submit('a', { key }, 10))
+    const outcomes = await Promise.allSettled(stuck)
+    expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.name)).toEqual(
+      outcomes.map(() => 'Overloaded'),
+    )
+    expect(commits.queuedBytes).toBe(10)
+    await expect(commits.submit('a', { key: '3' }, 1)).rejects.toBeInstanceOf(Overloaded)
+    statements[0]?.finish()
+    await commits.drain()
+    const again = commits.submit('a', { key: '1' }, 1)
+    statements[1]?.finish()
+    expect(await again).toBe('committed 1')
+    expect(statements).toHaveLength(2)
+  })
+
   test('a poisonous item fails alone', async () => {
     const write = async (items: Item[]) => {
       if (items.some(({ poison }) => poison)) throw new Error('bad row')
@@ -124,7 +153,7 @@ describe('group commit', () => {
     }
     const commits = groupCommit(options({ write, maxItems: 3, lanes: 2 }))
     for (let index = 0; index < 100; index += 1) void commits.submit(`account ${index % 7}`, { key: `${index}` }, 1)
-    await commits.drain()
+    await Promise.all([commits.drain(), commits.drain()])
     expect(written).toBe(100)
   })
 })

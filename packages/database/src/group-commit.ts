@@ -1,6 +1,6 @@
 import { fairQueue, type Queued } from './fair-queue.ts'
 
-/** Raised when the queue holds as many bytes as it may: the caller should answer 503 and be asked to come back. */
+/** Raised when the queue is full or the database does not answer: the caller should be asked to come back. */
 export class Overloaded extends Error {
   override name = 'Overloaded'
 }
@@ -17,6 +17,25 @@ export type GroupCommitOptions<Item, Result> = {
   maxItems: number
   maxBytes: number
   maxQueuedBytes: number
+  /** Callers of a statement that takes longer hear `Overloaded`; while every lane does, nothing is queued. */
+  stallMs: number
+}
+
+/**
+ * Coalesces concurrent writes into one statement per free connection. There is no timer: a lone caller is written at
+ * once, and whatever arrives while every lane is busy forms the next batch. A caller is answered after its own rows are
+ * committed. Accounts take turns, so a busy one cannot starve the others.
+ */
+export type GroupCommit<Item, Result> = {
+  /**
+   * Queues an item and resolves once it is committed. `bytes` is what the item weighs in memory.
+   * @throws Overloaded when the queue is full or stalled; whatever `write` throws for this item.
+   */
+  submit: (account_id: string, item: Item, bytes: number) => Promise<Result>
+  /** What is queued and in flight weighs. */
+  readonly queuedBytes: number
+  /** Resolves when nothing is queued or in flight. */
+  drain: () => Promise<void>
 }
 
 type Entry<Item, Result> = Queued & {
@@ -41,52 +60,56 @@ const commit = async <Item, Result>(
   }
 }
 
-/**
- * Coalesces concurrent writes into one statement per free connection. There is no timer: a lone caller is written at
- * once, and whatever arrives while every lane is busy forms the next batch. A caller is answered after its own rows are
- * committed. Accounts take turns, so a busy one cannot starve the others.
- */
-export type GroupCommit<Item, Result> = {
-  /**
-   * Queues an item and resolves once it is committed. `bytes` is what the item weighs in memory.
-   * @throws Overloaded when the queue is full; whatever `write` throws for this item.
-   */
-  submit: (account_id: string, item: Item, bytes: number) => Promise<Result>
-  readonly queuedBytes: number
-  /** Resolves when nothing is queued or in flight. */
-  drain: () => Promise<void>
-}
-
 export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> => {
+  const { lanes, stallMs, maxQueuedBytes } = options
   const queue = fairQueue<Entry<Item, Result>>()
-  const busyKeys = new Set<string>()
-  let freeLanes = options.lanes
+  let busyLanes = 0
+  let stalledLanes = 0
   let queuedBytes = 0
-  let idle = Promise.withResolvers<void>()
+  const whenIdle: (() => void)[] = []
 
-  const release = (batch: Entry<Item, Result>[]): void => {
-    for (const { key, bytes } of batch) {
-      busyKeys.delete(key)
-      queuedBytes -= bytes
+  const refuse = (entries: Entry<Item, Result>[]): void => {
+    const error = new Overloaded('the database does not answer')
+    for (const { reject } of entries) reject(error)
+  }
+
+  /** The statement goes on, so its rows keep their place; only its callers stop waiting for it. */
+  const stall = (batch: Entry<Item, Result>[]): void => {
+    stalledLanes += 1
+    refuse(batch)
+    if (stalledLanes < lanes) return
+    const waiting = queue.clear()
+    for (const { bytes } of waiting) queuedBytes -= bytes
+    refuse(waiting)
+  }
+
+  const run = async (batch: Entry<Item, Result>[]): Promise<void> => {
+    busyLanes += 1
+    let isStalled = false
+    const timer = setTimeout(() => {
+      isStalled = true
+      stall(batch)
+    }, stallMs)
+    await commit(batch, options)
+    clearTimeout(timer)
+    busyLanes -= 1
+    if (isStalled) stalledLanes -= 1
+    for (const entry of batch) {
+      queuedBytes -= entry.bytes
+      queue.release(entry)
     }
-    freeLanes += 1
-    if (freeLanes === options.lanes && queue.isEmpty) idle.resolve()
     pump()
+    if (busyLanes === 0) for (const resolve of whenIdle.splice(0)) resolve()
   }
 
   const pump = (): void => {
-    while (freeLanes > 0 && !queue.isEmpty) {
-      const batch = queue.take(options, busyKeys)
-      if (batch.length === 0) return
-      for (const { key } of batch) busyKeys.add(key)
-      freeLanes -= 1
-      void commit(batch, options).finally(() => release(batch))
-    }
+    while (busyLanes < lanes && !queue.isEmpty) void run(queue.take(options))
   }
 
   return {
     submit: (account_id, item, bytes) => {
-      if (queuedBytes + bytes > options.maxQueuedBytes) return Promise.reject(new Overloaded('the write queue is full'))
+      if (queuedBytes + bytes > maxQueuedBytes) return Promise.reject(new Overloaded('the write queue is full'))
+      if (stalledLanes === lanes) return Promise.reject(new Overloaded('the database does not answer'))
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
       queuedBytes += bytes
       queue.push({ account_id, key: options.keyOf(item), bytes, item, resolve, reject })
@@ -97,10 +120,7 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
       return queuedBytes
     },
     drain: async () => {
-      while (!queue.isEmpty || freeLanes < options.lanes) {
-        idle = Promise.withResolvers()
-        await idle.promise
-      }
+      if (busyLanes > 0) await new Promise<void>((resolve) => whenIdle.push(resolve))
     },
   }
 }

@@ -1,7 +1,7 @@
 import { JsonText } from '@keelson/contracts'
-import { CreateSpanRequest, PutSpanRequest, type SpanBatchResult } from '@keelson/contracts/agent'
+import { CreateSpanRequest, PutSpanRequest, SPAN_LIMIT_BYTES, type SpanBatchResult } from '@keelson/contracts/agent'
 import { isTransient } from '@keelson/database'
-import { itemReader, problemOf, toApiError, uuidv7 } from '@keelson/service-kit'
+import { ApiError, itemReader, problemOf, toApiError, uuidv7 } from '@keelson/service-kit'
 import { newSpanOf, patchOf, presentSpan, type SpanFacts } from './span-row.ts'
 import type { spanStore } from './store.ts'
 
@@ -20,20 +20,26 @@ const idOf = (item: unknown): string | null => {
   return typeof id === 'string' ? id : null
 }
 
+const refuseTooLarge = (item: unknown): void => {
+  if (item instanceof JsonText && Buffer.byteLength(item.text) > SPAN_LIMIT_BYTES)
+    throw new ApiError('payload_too_large', `The span is larger than ${SPAN_LIMIT_BYTES} bytes`)
+}
+
 /** Items of one span are written one after the other, different spans together. */
-const runBatch = async ({ items, requestId }: Batch, parse: (item: unknown) => Write): Promise<SpanBatchResult[]> => {
+const runBatch = ({ items, requestId }: Batch, parse: (item: unknown) => Write): Promise<SpanBatchResult[]> => {
   const last = new Map<string, Promise<unknown>>()
+  const inTurn = ({ id, write }: Write): Promise<SpanFacts> => {
+    const written = last.get(id)?.then(write, write) ?? write()
+    last.set(id, written)
+    return written
+  }
   const run = async (item: unknown, index: number): Promise<SpanBatchResult> => {
     let id = idOf(item)
     try {
+      refuseTooLarge(item)
       const parsed = parse(item)
       id = parsed.id
-      const written = (last.get(id) ?? Promise.resolve()).then(parsed.write)
-      last.set(
-        id,
-        written.catch(() => {}),
-      )
-      return { index, id, status: 200, span: presentSpan(await written), problem: null }
+      return { index, id, status: 200, span: presentSpan(await inTurn(parsed)), problem: null }
     } catch (error) {
       const problem = problemOf(toApiError(error, isTransient), requestId)
       return { index, id, status: problem.status, span: null, problem }

@@ -14,17 +14,21 @@ export type SpanWriter = {
 export type SpanWriterOptions = {
   /** Statements of one kind in flight at once. */
   lanes?: number
+  /** What the spans that wait for their commit may weigh together. */
   maxQueuedBytes?: number
+  /** How long a write may wait for Postgres before it is answered 503. */
+  stallMs?: number
 }
 
 type Statement = (writes: readonly SpanWrite[]) => Promise<Written[]>
 
 const MEBIBYTE = 1_048_576
-/** What a span weighs beside its payloads: ids, times and the bookkeeping of the queue. */
-const OVERHEAD_BYTES = 512
+/** What a span weighs beside its payloads: ids, times, the bookkeeping of the queue, its share of a request. */
+const OVERHEAD_BYTES = 1024
 
+/** A text takes up to two bytes for each of its UTF-16 units. */
 const bytesOf = ({ input, output, data }: SpanWrite): number =>
-  OVERHEAD_BYTES + (input?.length ?? 0) + (output?.length ?? 0) + (data?.length ?? 0)
+  OVERHEAD_BYTES + 2 * ((input?.length ?? 0) + (output?.length ?? 0) + (data?.length ?? 0))
 
 const ATTEMPTS = 3
 
@@ -42,7 +46,7 @@ const retryingDeadlocks = async (statement: () => Promise<Written[]>): Promise<W
 /** One writer serves the whole process, so that requests of all accounts share statements. */
 export const spanWriter = (
   db: Database,
-  { lanes = 2, maxQueuedBytes = 64 * MEBIBYTE }: SpanWriterOptions = {},
+  { lanes = 2, maxQueuedBytes = 64 * MEBIBYTE, stallMs = 8000 }: SpanWriterOptions = {},
 ): SpanWriter => {
   const queue = (statement: Statement) =>
     groupCommit<SpanWrite, Written>({
@@ -53,6 +57,7 @@ export const spanWriter = (
       maxItems: 200,
       maxBytes: 8 * MEBIBYTE,
       maxQueuedBytes,
+      stallMs,
     })
   const queues = {
     create: queue((writes) => createSpans(db, writes)),
@@ -60,22 +65,26 @@ export const spanWriter = (
     patch: queue((writes) => changeSpans(db, writes, 'merge')),
   }
 
+  const all = Object.values(queues)
+  const queuedBytes = () => all.reduce((sum, queue) => sum + queue.queuedBytes, 0)
+
   const submit = (kind: keyof typeof queues) => async (write: SpanWrite) => {
+    const bytes = bytesOf(write)
     try {
-      return await queues[kind].submit(write.account_id, write, bytesOf(write))
+      if (queuedBytes() + bytes > maxQueuedBytes) throw new Overloaded('the write queues are full')
+      return await queues[kind].submit(write.account_id, write, bytes)
     } catch (error) {
       if (error instanceof Overloaded)
         throw new ApiError('unavailable', 'Too many spans are waiting to be written', { retryAfterSeconds: 1 })
       throw error
     }
   }
-  const all = Object.values(queues)
   return {
     create: submit('create'),
     put: submit('put'),
     patch: submit('patch'),
     get queuedBytes() {
-      return all.reduce((sum, { queuedBytes }) => sum + queuedBytes, 0)
+      return queuedBytes()
     },
     drain: async () => void (await Promise.all(all.map(({ drain }) => drain()))),
   }

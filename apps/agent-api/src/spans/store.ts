@@ -1,19 +1,28 @@
 import { END_BEFORE_START } from '@keelson/contracts/agent'
-import { constraintOf, type Database } from '@keelson/database'
+import type { Database } from '@keelson/database'
 import { ApiError, notFound } from '@keelson/service-kit'
-import { foldData, segmentsOf } from './data-log.ts'
+import { foldData, SEGMENT, segmentsOf } from './data-log.ts'
 import type { SpanFacts, SpanPatch } from './span-row.ts'
 import type { SpanWriter } from './span-writer.ts'
-import type { Written } from './write-spans.ts'
+import { MAX_DATA_BYTES } from './write-spans.ts'
 
-/** After so many patches, `data` is written back as one text. */
-const COMPACT_AFTER = 8
+/** After so many patches, or when they are this large, `data` is written back as one text. */
+const COMPACT_AFTER_SEGMENTS = 8
+const COMPACT_AFTER_CHARACTERS = 1_048_576
 
-const refuseEndBeforeStart = (error: unknown): never => {
-  if (constraintOf(error) !== 'spans_end_after_start') throw error
-  throw new ApiError('invalid_request', `end_time ${END_BEFORE_START}`, {
-    errors: [{ path: 'end_time', message: END_BEFORE_START }],
-  })
+const isDueForCompaction = (log: string): boolean =>
+  log.length > COMPACT_AFTER_CHARACTERS ? log.includes(SEGMENT) : segmentsOf(log) > COMPACT_AFTER_SEGMENTS
+
+/** Why a change did not apply to a span that is there by now. */
+const refuseChange = (stored: SpanFacts, patch: SpanPatch): never => {
+  const [start, end] = [patch.start_time ?? stored.start_time, patch.end_time ?? stored.end_time]
+  if (end !== null && end.slice(0, -1) < start.slice(0, -1))
+    throw new ApiError('invalid_request', `end_time ${END_BEFORE_START}`, {
+      errors: [{ path: 'end_time', message: END_BEFORE_START }],
+    })
+  if (Buffer.byteLength(stored.data ?? '') + Buffer.byteLength(patch.data ?? '') > MAX_DATA_BYTES)
+    throw new ApiError('payload_too_large', `data would grow beyond ${MAX_DATA_BYTES} bytes`)
+  return notFound('span')
 }
 
 /** The spans of one account. */
@@ -33,10 +42,11 @@ export const spanStore = ({ sql }: Pick<Database, 'sql'>, writer: SpanWriter, ac
 
   const change = async (kind: 'put' | 'patch', patch: SpanPatch): Promise<SpanFacts> => {
     const isComplete = patch.trace_id !== null && patch.name !== null && patch.start_time !== null
-    const write = (): Promise<Written> => writer[kind]({ ...patch, account_id }).catch(refuseEndBeforeStart)
-    // A complete change that found nothing to change, and could not create either, lost a race with a create.
-    const row = (await write()) ?? (isComplete ? await write() : null) ?? notFound('span')
-    if (row.data !== null && segmentsOf(row.data) > COMPACT_AFTER) await compact(row.id, row.data)
+    const write = () => writer[kind]({ ...patch, account_id })
+    // A complete change that found nothing to change, and could not create either, may have lost a race with a create.
+    const row = (await write()) ?? (isComplete ? await write() : null)
+    if (row === null) return refuseChange(await get(patch.id), patch)
+    if (row.data !== null && isDueForCompaction(row.data)) await compact(row.id, row.data)
     return row
   }
 
@@ -48,14 +58,23 @@ export const spanStore = ({ sql }: Pick<Database, 'sql'>, writer: SpanWriter, ac
      * @throws ApiError `span_exists` when a fact differs from what is stored
      */
     async create(span: SpanFacts): Promise<SpanFacts> {
-      const row = await writer.create({ ...span, account_id })
+      const write = { ...span, account_id }
+      const row = await writer.create(write)
       if (row) return row
+      // Whether `data` says the same shows once its patches are folded.
+      const { data } = await get(span.id)
+      if (data?.includes(SEGMENT) && foldData(data) === span.data) {
+        await compact(span.id, data)
+        const merged = await writer.create(write)
+        if (merged) return merged
+      }
       throw new ApiError('span_exists')
     },
 
     /**
      * Overwrites what the patch names; creates the span when the patch is complete.
-     * @throws ApiError `not_found`, `invalid_request` when the span would end before it starts
+     * @throws ApiError `not_found`, `invalid_request` when the span would end before it starts, `payload_too_large`
+     * when its `data` would grow too large
      */
     put: (patch: SpanPatch) => change('put', patch),
 

@@ -20,6 +20,7 @@ const inOrder = <One extends Row>(writes: readonly SpanWrite[], rows: readonly O
   return writes.map((write) => byKey.get(keyOf(write)) ?? null)
 }
 
+/** In the order of their keys, so that statements that meet lock their spans in one order. */
 const incoming = (db: Database, writes: readonly SpanWrite[]) => db.sql`
   select * from json_to_recordset(${parameter(writes)}::text::json) as _(
     account_id text, id text, trace_id text, parent_id text, task_id text, name text,
@@ -31,6 +32,7 @@ const incoming = (db: Database, writes: readonly SpanWrite[]) => db.sql`
  * changes and the result is `null`. No two writes may name the same span.
  */
 export const createSpans = async (db: Database, writes: readonly SpanWrite[]): Promise<Written[]> => {
+  // What was merged is answered as stored; what is new needs no way back, it is what came in.
   const rows = await db.sql<CreatedRow[]>`
     insert into agent.spans as s
       (account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data)
@@ -46,56 +48,62 @@ export const createSpans = async (db: Database, writes: readonly SpanWrite[]): P
     where (s.trace_id, s.name, s.start_time) = (excluded.trace_id, excluded.name, excluded.start_time)
       and (s.parent_id, s.task_id, s.end_time, s.input, s.output, s.data)
         = (excluded.parent_id, excluded.task_id, excluded.end_time, excluded.input, excluded.output, excluded.data) is not false
-    returning account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, xmax = 0 as inserted,
-      case when xmax <> 0 then input end as input,
-      case when xmax <> 0 then output end as output,
+    returning account_id, id, xmax = 0 as inserted,
+      case when xmax <> 0 then trace_id end as trace_id, case when xmax <> 0 then parent_id end as parent_id,
+      case when xmax <> 0 then task_id end as task_id, case when xmax <> 0 then name end as name,
+      case when xmax <> 0 then start_time end as start_time, case when xmax <> 0 then end_time end as end_time,
+      case when xmax <> 0 then input end as input, case when xmax <> 0 then output end as output,
       case when xmax <> 0 then data end as data`
-  return inOrder(writes, rows).map((row, index) => {
-    const write = writes[index] as SpanWrite
-    return row?.inserted ? { ...row, input: write.input, output: write.output, data: write.data } : row
-  })
+  return inOrder(writes, rows).map((row, index) => (row?.inserted ? (writes[index] as Row) : row))
 }
+
+/** What the `data` of a span may grow to by patches, in bytes. */
+export const MAX_DATA_BYTES = 16 * 1_048_576
 
 /** How a change treats `data` that is there already. */
 export type DataChange = 'merge' | 'replace'
 
+const columns = `account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data`
+
 /**
  * Changes spans in one statement. Merged `data` is appended to what is there, and folded by its readers. A span that
- * does not exist is created when the write holds all that a span needs, else the result is `null`.
+ * does not exist is created when the write holds all that a span needs. The result is `null` when there was nothing to
+ * change, the span would end before it starts, or its `data` would grow beyond its limit.
  */
 export const changeSpans = async (
   db: Database,
   writes: readonly SpanWrite[],
   onData: DataChange,
 ): Promise<Written[]> => {
-  const appended = db.sql`
-    case when patch.data is null then s.data
-         when s.data is null or ${onData === 'replace'} or patch.data ~ '^[ \t\r\n]*\\[' then patch.data
-         else s.data || chr(30) || patch.data end`
-  const changes = db.sql`
-    trace_id = coalesce(patch.trace_id, s.trace_id),
-    name = coalesce(patch.name, s.name),
-    start_time = coalesce(patch.start_time, s.start_time),
-    parent_id = coalesce(patch.parent_id, s.parent_id),
-    task_id = coalesce(patch.task_id, s.task_id),
-    end_time = coalesce(patch.end_time, s.end_time),
-    input = coalesce(patch.input, s.input),
-    output = coalesce(patch.output, s.output),
-    data = ${appended}`
-  const rows = await db.sql<Row[]>`
+  const { sql } = db
+  const fields = sql.unsafe(columns)
+  const rows = await sql<Row[]>`
     with incoming as (${incoming(db, writes)}), changed as (
-      update agent.spans as s set ${changes}
-      from incoming as patch where s.account_id = patch.account_id and s.id = patch.id
+      update agent.spans as s set
+        trace_id = coalesce(patch.trace_id, s.trace_id),
+        name = coalesce(patch.name, s.name),
+        start_time = coalesce(patch.start_time, s.start_time),
+        parent_id = coalesce(patch.parent_id, s.parent_id),
+        task_id = coalesce(patch.task_id, s.task_id),
+        end_time = coalesce(patch.end_time, s.end_time),
+        input = coalesce(patch.input, s.input),
+        output = coalesce(patch.output, s.output),
+        data = case when patch.data is null then s.data
+          when s.data is null or ${onData === 'replace'} or patch.data ~ '^[ \t\r\n]*\\[' then patch.data
+          else s.data || chr(30) || patch.data end
+      from incoming as patch
+      where s.account_id = patch.account_id and s.id = patch.id
+        and (coalesce(patch.end_time, s.end_time) >= coalesce(patch.start_time, s.start_time)) is not false
+        and (${onData === 'replace'} or patch.data is null or coalesce(s.data_bytes, 0) + octet_length(patch.data) <= ${MAX_DATA_BYTES})
       returning s.*
     ), created as (
-      insert into agent.spans (account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data)
-      select account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data
-      from incoming
+      insert into agent.spans (${fields})
+      select ${fields} from incoming
       where trace_id is not null and name is not null and start_time is not null
         and not exists (select from changed where (changed.account_id, changed.id) = (incoming.account_id, incoming.id))
       on conflict (account_id, id) do nothing
       returning *
     )
-    select * from changed union all select * from created`
+    select ${fields} from changed union all select ${fields} from created`
   return inOrder(writes, rows)
 }

@@ -1,0 +1,116 @@
+import { spans } from '@keelson/contracts/agent'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testApp } from '../test-app.fixture.ts'
+
+let app: Awaited<ReturnType<typeof testApp>>
+let client: Awaited<ReturnType<typeof app.client>>
+beforeAll(async () => {
+  app = await testApp()
+  client = await app.client()
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const span = (id: string, more: object = {}) => ({
+  id,
+  name: 'step',
+  trace_id: 'trace',
+  start_time: '2026-01-01T10:00:00Z',
+  ...more,
+})
+
+const outcomes = ({ results }: { results: { index: number; id: string | null; status: number }[] }) =>
+  results.map(({ index, id, status }) => [index, id, status])
+
+describe.each(['createSpanBatch', 'putSpanBatch'] as const)('%s', (operation) => {
+  const id = (name: string) => `${operation} ${name}`
+
+  test('answers every item in order, and a bad one sinks no other', async () => {
+    const items = [
+      span(id('good')),
+      span(id('no name'), { name: undefined }),
+      span(id('ends early'), { end_time: '2025-01-01' }),
+      span(id('nul \0')),
+      span(id('text'), { input: 'not an object' }),
+      'nonsense',
+      null,
+      span(id('large'), { input: { text: 'x'.repeat(4_200_000) } }),
+      span(id('last'), { data: { text: '\u0000\ud800' } }),
+    ]
+    const answer = await client[operation]({ body: { spans: items } })
+    const noName = operation === 'createSpanBatch' ? 422 : 404
+    expect(answer.results.map(({ index }) => index)).toEqual(items.map((_, index) => index))
+    expect(answer.results.map(({ status }) => status)).toEqual([200, noName, 422, 422, 422, 422, 422, 413, 200])
+    for (const { span, problem, status } of answer.results)
+      expect([span !== null, problem?.status]).toEqual(status === 200 ? [true, undefined] : [false, status])
+    expect(await client.getSpan({ params: { span_id: id('last') } })).toMatchObject({ data: { text: '\u0000\ud800' } })
+  })
+
+  test('no items are no results, a thousand are fine, one more is 422', async () => {
+    expect(await client[operation]({ body: { spans: [] } })).toEqual({ results: [] })
+    const items = Array.from({ length: 1001 }, (_, index) => span(id(`thousand ${index}`)))
+    const { results } = await client[operation]({ body: { spans: items.slice(0, 1000) } })
+    expect(results.every(({ status }) => status === 200)).toBe(true)
+    expect((await client.raw(spans[operation], { body: { spans: items } })).status).toBe(422)
+  })
+
+  test('sixteen MiB are too many', async () => {
+    const text = JSON.stringify({ spans: [], padding: 'x'.repeat(16 * 1_048_576) })
+    expect((await client.raw(spans[operation], { text })).status).toBe(413)
+  })
+
+  test('another account meets neither the spans nor their ids', async () => {
+    const other = await app.client()
+    const body = { spans: [span(id('mine'), { name: 'mine' })] }
+    await client[operation]({ body })
+    const theirs = { spans: [span(id('mine'), { name: 'theirs' })] }
+    expect((await other[operation]({ body: theirs })).results[0]?.span?.name).toBe('theirs')
+    expect((await client.getSpan({ params: { span_id: id('mine') } })).name).toBe('mine')
+  })
+})
+
+describe('a repeated id', () => {
+  test('folds when created: agreeing items add up, a contradiction is 409 and changes nothing', async () => {
+    const items = [
+      span('folded', { input: { a: 1 } }),
+      span('folded', { output: { b: 2 } }),
+      span('folded', { input: { a: 2 } }),
+    ]
+    expect(outcomes(await client.createSpanBatch({ body: { spans: items } }))).toEqual([
+      [0, 'folded', 200],
+      [1, 'folded', 200],
+      [2, 'folded', 409],
+    ])
+    const stored = await client.getSpan({ params: { span_id: 'folded' } })
+    expect(stored).toMatchObject({ input: { a: 1 }, output: { b: 2 } })
+  })
+
+  test('folds when put: the last one wins, what it leaves out stays', async () => {
+    const items = [
+      span('put', { input: { a: 1 }, data: { a: 1 } }),
+      { id: 'put', input: { a: 2 }, data: { b: 2 } },
+      { id: 'put', end_time: '2026-01-01T11:00:00Z' },
+    ]
+    const { results } = await client.putSpanBatch({ body: { spans: items } })
+    expect(results.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(await client.getSpan({ params: { span_id: 'put' } })).toMatchObject({
+      input: { a: 2 },
+      data: { b: 2 },
+      end_time: '2026-01-01T11:00:00Z',
+    })
+  })
+
+  test('a completed span stays completed when an earlier state is put again', async () => {
+    await client.putSpanBatch({ body: { spans: [span('done', { end_time: '2026-01-01T11:00:00Z' })] } })
+    await client.putSpanBatch({ body: { spans: [span('done', { end_time: null })] } })
+    expect((await client.getSpan({ params: { span_id: 'done' } })).end_time).toBe('2026-01-01T11:00:00Z')
+  })
+
+  test('many batches of the same spans at once, in any order, neither deadlock nor lose one', async () => {
+    const items = Array.from({ length: 100 }, (_, index) => span(`same ${index}`))
+    const batches = Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? items : items.toReversed()))
+    const answers = await Promise.all(
+      batches.map((spans, index) => client[index % 3 === 0 ? 'createSpanBatch' : 'putSpanBatch']({ body: { spans } })),
+    )
+    expect(answers.flatMap(({ results }) => results).every(({ status }) => status === 200)).toBe(true)
+  })
+})
