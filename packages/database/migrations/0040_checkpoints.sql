@@ -110,6 +110,18 @@ begin
   return true;
 end $$;
 
+-- Refuses to copy what is not there, or over what is; both threads stay as they are until the transaction ends.
+create function agent.admit_copy(account text, source text, target text) returns boolean language plpgsql as $$ begin
+  perform pg_advisory_xact_lock(hashtext(account), hashtext(target));
+  perform pg_advisory_xact_lock_shared(hashtext(account), hashtext(source));
+  if not exists (select from agent.checkpoints as c where c.account_id = account and c.thread_id = source) then
+    return agent.refuse('not_found');
+  elsif exists (select from agent.checkpoints as c where c.account_id = account and c.thread_id = target) then
+    return agent.refuse('thread_exists');
+  end if;
+  return true;
+end $$;
+
 -- Deletes a thread: for its readers at once, and of its blobs and writes so many as one short lock allows. True when some
 -- are left. With `unchanged_since`, only a thread that nobody changed after that time.
 create function agent.delete_thread(account text, thread text, part integer, unchanged_since timestamptz) returns boolean language plpgsql as $$
@@ -130,7 +142,7 @@ begin
   if last is null then return false; end if;
   insert into agent.threads as t (account_id, thread_id, deleted_through, deleted_at) values (account, thread, last, now())
     on conflict (account_id, thread_id) do update
-    set deleted_through = last, deleted_at = now(), ttl_seconds = null, updated_at = now();
+    set deleted_through = last, deleted_at = now(), ttl_seconds = null, created_at = now(), updated_at = now();
   delete from agent.checkpoints as c where c.account_id = account and c.thread_id = thread;
   delete from agent.checkpoint_writes as w where w.ctid = any (array(
     select v.ctid from agent.checkpoint_writes as v where v.account_id = account and v.thread_id = thread limit part))

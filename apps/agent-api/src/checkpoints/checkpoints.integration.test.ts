@@ -16,7 +16,13 @@ const put = (thread_id: string, checkpoint_id: string, more: Partial<Put> = {}) 
   client.putCheckpoint({ body: { thread_id, checkpoint_id, checkpoint: { v: 4, id: checkpoint_id }, ...more } })
 const get = (thread_id: string, more: object = {}) => client.getCheckpointTuple({ body: { thread_id, ...more } })
 const list = (more: object) => client.listCheckpoints({ body: more })
-const write = (idx: number, text: string, task_id = 'task') => ({ task_id, idx, channel: 'c', type: 'json', blob: base64(text) })
+const write = (idx: number, text: string, task_id = 'task') => ({
+  task_id,
+  idx,
+  channel: 'c',
+  type: 'json',
+  blob: base64(text),
+})
 
 describe('put and get-tuple', () => {
   test('what is put comes back, with the blobs that channel_versions name', async () => {
@@ -42,7 +48,11 @@ describe('put and get-tuple', () => {
     const thread_id = newThread()
     await put(thread_id, 'cp-1', { parent_checkpoint_id: 'cp-0', metadata: { step: 1 } })
     await put(thread_id, 'cp-1', { parent_checkpoint_id: 'cp-9', metadata: { step: 2 }, checkpoint: { v: 5 } })
-    expect(await get(thread_id)).toMatchObject({ parent_checkpoint_id: 'cp-0', metadata: { step: 2 }, checkpoint: { v: 5 } })
+    expect(await get(thread_id)).toMatchObject({
+      parent_checkpoint_id: 'cp-0',
+      metadata: { step: 2 },
+      checkpoint: { v: 5 },
+    })
   })
 
   test('without an id the greatest counts, byte by byte; an unknown one is null', async () => {
@@ -81,7 +91,12 @@ describe('put and get-tuple', () => {
   test('a blob of 5 MB, an empty one and none come back as they were put, and so do a hundred at once', async () => {
     const thread_id = newThread()
     const large = Buffer.alloc(5_000_000, 'keelson ').toString('base64')
-    const many = Array.from({ length: 100 }, (_, index) => ({ channel: `many-${index}`, version: 'v', type: 't', blob: base64(`${index}`) }))
+    const many = Array.from({ length: 100 }, (_, index) => ({
+      channel: `many-${index}`,
+      version: 'v',
+      type: 't',
+      blob: base64(`${index}`),
+    }))
     const blobs = [
       { channel: 'large', version: 'v', type: 'bytes', blob: large },
       { channel: 'zero', version: 'v', type: 'null', blob: '' },
@@ -108,8 +123,11 @@ describe('put-writes', () => {
   test('a repeated write changes nothing, with upsert it replaces; inside a request the first counts, with upsert the last', async () => {
     const thread_id = newThread()
     const putWrites = (upsert: boolean, ...texts: string[]) =>
-      client.putCheckpointWrites({ body: { thread_id, checkpoint_id: 'cp', upsert, writes: texts.map((text) => write(0, text)) } })
-    const stored = async () => (await get(thread_id))?.pending_writes.map(({ blob }) => Buffer.from(blob, 'base64').toString())
+      client.putCheckpointWrites({
+        body: { thread_id, checkpoint_id: 'cp', upsert, writes: texts.map((text) => write(0, text)) },
+      })
+    const stored = async () =>
+      (await get(thread_id))?.pending_writes.map(({ blob }) => Buffer.from(blob, 'base64').toString())
     await put(thread_id, 'cp')
     await putWrites(false, 'first', 'second')
     expect(await stored()).toEqual(['first'])
@@ -125,7 +143,9 @@ describe('put-writes', () => {
     const thread_id = newThread()
     const send = (task_id: string) => ({ ...write(0, task_id, task_id), channel: '__pregel_tasks' })
     await put(thread_id, 'cp-1')
-    await client.putCheckpointWrites({ body: { thread_id, checkpoint_id: 'cp-1', writes: [send('b'), send('a'), write(0, 'x', 'c')] } })
+    await client.putCheckpointWrites({
+      body: { thread_id, checkpoint_id: 'cp-1', writes: [send('b'), send('a'), write(0, 'x', 'c')] },
+    })
     await put(thread_id, 'cp-2', { parent_checkpoint_id: 'cp-1' })
     expect(await get(thread_id)).not.toHaveProperty('parent_pending_sends')
     const tuple = await get(thread_id, { include: ['parent_pending_sends'] })
@@ -137,7 +157,9 @@ describe('list', () => {
   test('is newest first, without blobs and writes; filter, before and limit hold', async () => {
     const thread_id = newThread()
     for (const step of [1, 2, 3]) {
-      await put(thread_id, `cp-${step}`, { metadata: { source: step === 2 ? 'loop' : 'input', nested: { a: [1, 2], b: null } } })
+      await put(thread_id, `cp-${step}`, {
+        metadata: { source: step === 2 ? 'loop' : 'input', nested: { a: [1, 2], b: null } },
+      })
     }
     const ids = async (more: object) => (await list({ thread_id, ...more })).map(({ checkpoint_id }) => checkpoint_id)
     expect(await ids({})).toEqual(['cp-3', 'cp-2', 'cp-1'])
@@ -155,13 +177,18 @@ describe('list', () => {
   test('without a thread it spans the account; a namespace may be all, the root or one', async () => {
     const other = await app.client()
     for (const thread_id of ['t-1', 't-2']) {
-      for (const checkpoint_ns of ['', 'sub']) await other.putCheckpoint({ body: { thread_id, checkpoint_ns, checkpoint_id: 'cp', checkpoint: {} } })
+      for (const checkpoint_ns of ['', 'sub'])
+        await other.putCheckpoint({ body: { thread_id, checkpoint_ns, checkpoint_id: 'cp', checkpoint: {} } })
     }
-    const keys = async (body: object) => (await other.listCheckpoints({ body })).map((item) => `${item.thread_id}/${item.checkpoint_ns}`)
+    const keys = async (body: object) =>
+      (await other.listCheckpoints({ body })).map((item) => `${item.thread_id}/${item.checkpoint_ns}`)
     expect(await keys({})).toEqual(['t-2/sub', 't-2/', 't-1/sub', 't-1/'])
     expect(await keys({ checkpoint_ns: '' })).toEqual(['t-2/', 't-1/'])
     expect(await keys({ thread_id: 't-1' })).toEqual(['t-1/sub', 't-1/'])
-    expect(await keys({ starting_after: { thread_id: 't-2', checkpoint_ns: '', checkpoint_id: 'cp' } })).toEqual(['t-1/sub', 't-1/'])
+    expect(await keys({ starting_after: { thread_id: 't-2', checkpoint_ns: '', checkpoint_id: 'cp' } })).toEqual([
+      't-1/sub',
+      't-1/',
+    ])
   })
 
   test('includes blobs, writes and sends of every item when asked for', async () => {
@@ -172,7 +199,11 @@ describe('list', () => {
       await client.putCheckpointWrites({ body: { thread_id, checkpoint_id: id, writes: [write(0, id)] } })
     }
     const items = await list({ thread_id, include: ['blobs', 'pending_writes', 'parent_pending_sends'] })
-    const told = items.map(({ blobs, pending_writes, parent_pending_sends }) => [blobs?.[0]?.blob, pending_writes?.[0]?.blob, parent_pending_sends])
+    const told = items.map(({ blobs, pending_writes, parent_pending_sends }) => [
+      blobs?.[0]?.blob,
+      pending_writes?.[0]?.blob,
+      parent_pending_sends,
+    ])
     expect(told).toEqual([
       [base64('cp-2'), base64('cp-2'), []],
       [base64('cp-1'), base64('cp-1'), []],
@@ -186,7 +217,7 @@ describe('list', () => {
       insert into agent.checkpoints (account_id, thread_id, checkpoint_ns, checkpoint_id, checkpoint, metadata, metadata_filter, channels, versions)
       select ${account_id}, ${thread_id}, '', lpad(n::text, 6, '0'), '{}', '{}', '{}', '{}', '{}' from generate_series(1, 1200) as n`
     const seen: string[] = []
-    for (let page = await list({ thread_id, limit: 500 }); page.length > 0; ) {
+    for (let page = await list({ thread_id, limit: 500 }); page.length > 0;) {
       seen.push(...page.map(({ checkpoint_id }) => checkpoint_id))
       const { thread_id, checkpoint_ns, checkpoint_id } = page.at(-1)!
       page = await list({ thread_id, limit: 500, starting_after: { thread_id, checkpoint_ns, checkpoint_id } })
@@ -211,5 +242,6 @@ test('every operation refuses a request without a key', async () => {
   const anyone = { authorization: '' }
   const checkpointRoutes = agentRoutes.filter(({ path }) => path.startsWith('/checkpoints/'))
   expect(checkpointRoutes.length).toBeGreaterThanOrEqual(6)
-  for (const route of checkpointRoutes) expect(await client.raw(route, { body: {}, headers: anyone })).toMatchObject({ status: 401 })
+  for (const route of checkpointRoutes)
+    expect(await client.raw(route, { body: {}, headers: anyone })).toMatchObject({ status: 401 })
 })

@@ -20,7 +20,11 @@ type Row = {
  * as soon as every channel has a value. The writes of the checkpoint itself are not part of it; those of the ancestor
  * that holds the value are.
  */
-export const deltaHistory = async ({ sql }: Pick<Database, 'sql'>, account_id: string, query: Query): Promise<DeltaHistoryResponse> => {
+export const deltaHistory = async (
+  { sql }: Pick<Database, 'sql'>,
+  account_id: string,
+  query: Query,
+): Promise<DeltaHistoryResponse> => {
   const { thread_id, checkpoint_ns, checkpoint_id } = query
   const channels = [...new Set(query.channels)]
   const ofThread = sql`account_id = ${account_id} and thread_id = ${thread_id} and checkpoint_ns = ${checkpoint_ns}`
@@ -56,7 +60,14 @@ export const deltaHistory = async ({ sql }: Pick<Database, 'sql'>, account_id: s
         where ${ofThread} and w.checkpoint_id = chain.checkpoint_id and w.channel = any (chain.wanted) offset 0) as w
       where depth > 0 and not is_cycle
       order by depth desc, w.task_id, w.idx)`
-  return { channels: channels.map((channel) => historyOf(channel, rows.filter((row) => row.channel === channel))) }
+  return {
+    channels: channels.map((channel) =>
+      historyOf(
+        channel,
+        rows.filter((row) => row.channel === channel),
+      ),
+    ),
+  }
 }
 
 const historyOf = (channel: string, rows: readonly Row[]): DeltaHistoryResponse['channels'][number] => {
@@ -64,7 +75,16 @@ const historyOf = (channel: string, rows: readonly Row[]): DeltaHistoryResponse[
   const writes = rows.filter(({ is_seed }) => !is_seed)
   return {
     channel,
-    writes: writes.map(({ checkpoint_id, task_id, idx, type, blob }) => ({ checkpoint_id, task_id, idx, channel, type, blob: oneLine(blob) })),
-    seed: seed ? { checkpoint_id: seed.checkpoint_id, channel, version: seed.version, type: seed.type, blob: oneLine(seed.blob) } : null,
+    writes: writes.map(({ checkpoint_id, task_id, idx, type, blob }) => ({
+      checkpoint_id,
+      task_id,
+      idx,
+      channel,
+      type,
+      blob: oneLine(blob),
+    })),
+    seed: seed
+      ? { checkpoint_id: seed.checkpoint_id, channel, version: seed.version, type: seed.type, blob: oneLine(seed.blob) }
+      : null,
   }
 }

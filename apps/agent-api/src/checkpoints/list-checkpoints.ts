@@ -7,7 +7,11 @@ import { PAGE_COLUMNS, readTuples } from './tuple-rows.ts'
 type Query = z.output<typeof ListCheckpointsRequest>
 
 /** A page of an account's checkpoints, newest first, in one statement. Ids repeat across threads: ties by thread and namespace. */
-export const listCheckpoints = (db: Pick<Database, 'sql'>, account_id: string, query: Query): Promise<CheckpointListItem[]> => {
+export const listCheckpoints = (
+  db: Pick<Database, 'sql'>,
+  account_id: string,
+  query: Query,
+): Promise<CheckpointListItem[]> => {
   const { sql } = db
   const { thread_id, checkpoint_ns, checkpoint_id, before_checkpoint_id, filter_metadata, starting_after } = query
   const only = (isGiven: boolean, condition: () => ReturnType<typeof sql>) => (isGiven ? condition() : sql``)

@@ -13,7 +13,8 @@ type Blobs = Put['blobs']
 const MAX_PARAMETERS = 24
 
 /** In the order of their key, so that puts of the same blobs never wait for each other in a circle. */
-const inOrder = (blobs: Blobs): Blobs => blobs.toSorted((a, b) => (a.channel < b.channel ? -1 : a.channel > b.channel ? 1 : a.version < b.version ? -1 : 1))
+const inOrder = (blobs: Blobs): Blobs =>
+  blobs.toSorted((a, b) => (a.channel < b.channel ? -1 : a.channel > b.channel ? 1 : a.version < b.version ? -1 : 1))
 
 const incomingBlobs = ({ sql }: Pick<Database, 'sql'>, blobs: Blobs) => {
   if (blobs.length > MAX_PARAMETERS) {
@@ -44,11 +45,19 @@ const runIdOf = (metadata: unknown): string | null => {
  */
 export const putCheckpoint = async (db: Pick<Database, 'sql'>, account_id: string, put: Put): Promise<void> => {
   const { sql } = db
-  const { thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id = null, expected_head_checkpoint_id: expected, blobs } = put
+  const {
+    thread_id,
+    checkpoint_ns,
+    checkpoint_id,
+    parent_checkpoint_id = null,
+    expected_head_checkpoint_id: expected,
+    blobs,
+  } = put
   const { channels, versions } = channelVersions(put.checkpoint)
-  const atHead = expected === undefined
-    ? sql``
-    : sql`, agent.admit_at_head(${account_id}, ${thread_id}, ${checkpoint_ns}, ${checkpoint_id}, ${expected})`
+  const atHead =
+    expected === undefined
+      ? sql``
+      : sql`, agent.admit_at_head(${account_id}, ${thread_id}, ${checkpoint_ns}, ${checkpoint_id}, ${expected})`
   const conflicts = sql`case when exists (select from stored_blobs where differs) then agent.refuse('version_conflict') end`
   await orRefusal(sql`
     with admitted as materialized (

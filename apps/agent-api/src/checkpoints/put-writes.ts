@@ -18,7 +18,9 @@ const distinct = (writes: Writes, upsert: boolean): Writes => {
     const key = keyOf(write)
     if (upsert || !byKey.has(key)) byKey.set(key, write)
   }
-  return [...byKey.values()].toSorted((a, b) => (a.task_id === b.task_id ? a.idx - b.idx : a.task_id < b.task_id ? -1 : 1))
+  return [...byKey.values()].toSorted((a, b) =>
+    a.task_id === b.task_id ? a.idx - b.idx : a.task_id < b.task_id ? -1 : 1,
+  )
 }
 
 const incomingWrites = ({ sql }: Pick<Database, 'sql'>, writes: Writes) => {
@@ -27,7 +29,14 @@ const incomingWrites = ({ sql }: Pick<Database, 'sql'>, writes: Writes) => {
       select * from json_to_recordset(${JSON.stringify(writes)}::text::json)
         as _(task_id text, idx text, channel text, type text, blob text, task_path text)`
   }
-  const rows = writes.map(({ task_id, idx, channel, type, blob, task_path }) => [task_id, String(idx), channel, type ?? null, blob, task_path])
+  const rows = writes.map(({ task_id, idx, channel, type, blob, task_path }) => [
+    task_id,
+    String(idx),
+    channel,
+    type ?? null,
+    blob,
+    task_path,
+  ])
   return sql`values ${sql(rows as string[][])}`
 }
 

@@ -1,6 +1,7 @@
 import { checkpoints } from '@keelson/contracts/agent'
 import type { Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
+import { retentionRoutes } from './retention-routes.ts'
 import { checkpointStore } from './store.ts'
 
 export const checkpointRoutes = (service: Service, { db }: Pick<Deps, 'db'>) => {
@@ -14,13 +15,19 @@ export const checkpointRoutes = (service: Service, { db }: Pick<Deps, 'db'>) => 
     return { thread_id, checkpoint_ns, checkpoint_id }
   })
 
-  service.handle(checkpoints.putCheckpointWrites, async ({ body, principal }) =>
-    void (await storeOf(principal.account_id).putWrites(body)))
+  service.handle(checkpoints.putCheckpointWrites, async ({ body, principal }) => {
+    await storeOf(principal.account_id).putWrites(body)
+    return undefined
+  })
 
   service.handle(checkpoints.listCheckpoints, ({ body, principal }) => storeOf(principal.account_id).list(body))
 
-  service.handle(checkpoints.deleteThread, async ({ body, principal }) =>
-    void (await storeOf(principal.account_id).deleteThread(body.thread_id)))
+  service.handle(checkpoints.deleteThread, async ({ body, principal }) => {
+    await storeOf(principal.account_id).deleteThread(body.thread_id)
+    return undefined
+  })
 
   service.handle(checkpoints.getDeltaHistory, ({ body, principal }) => storeOf(principal.account_id).deltaHistory(body))
+
+  retentionRoutes(service, { db })
 }

@@ -1,4 +1,8 @@
-import type { CheckpointGetTupleResponse, GetCheckpointTupleRequest, ListCheckpointsRequest } from '@keelson/contracts/agent'
+import type {
+  CheckpointGetTupleResponse,
+  GetCheckpointTupleRequest,
+  ListCheckpointsRequest,
+} from '@keelson/contracts/agent'
 import type { DeltaHistoryRequest, PutCheckpointRequest, PutCheckpointWritesRequest } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
 import type { z } from 'zod'

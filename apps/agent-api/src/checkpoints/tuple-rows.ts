@@ -48,7 +48,14 @@ const writesOf = ({ sql }: Pick<Database, 'sql'>, account_id: string, part: 'wri
 
 /** The columns that {@link readTuples} needs of a page, beside `item`, the position. */
 export const PAGE_COLUMNS = [
-  'thread_id', 'checkpoint_ns', 'checkpoint_id', 'parent_checkpoint_id', 'checkpoint', 'metadata', 'channels', 'versions',
+  'thread_id',
+  'checkpoint_ns',
+  'checkpoint_id',
+  'parent_checkpoint_id',
+  'checkpoint',
+  'metadata',
+  'channels',
+  'versions',
 ] as const
 
 const present = (row: Row, parts: Parts): CheckpointListItem => ({
@@ -63,13 +70,24 @@ const present = (row: Row, parts: Parts): CheckpointListItem => ({
   ...(parts.parent_pending_sends && { parent_pending_sends: [] }),
 })
 
-const presentWrite = ({ task_id, idx, channel, type, blob }: Row): Write => ({ task_id, idx, channel, type: type as string | null, blob: oneLine(blob ?? '') })
+const presentWrite = ({ task_id, idx, channel, type, blob }: Row): Write => ({
+  task_id,
+  idx,
+  channel,
+  type,
+  blob: oneLine(blob ?? ''),
+})
 
 /**
  * The checkpoints of a page, with what was asked for beside them, in one statement and one snapshot: a row for each
  * checkpoint, blob and write.
  */
-export const readTuples = async (db: Pick<Database, 'sql'>, account_id: string, page: PendingQuery<AnyRow[]>, parts: Parts): Promise<CheckpointListItem[]> => {
+export const readTuples = async (
+  db: Pick<Database, 'sql'>,
+  account_id: string,
+  page: PendingQuery<AnyRow[]>,
+  parts: Parts,
+): Promise<CheckpointListItem[]> => {
   const { sql } = db
   const rows = await sql<Row[]>`
     with page as materialized (${page})
@@ -85,7 +103,8 @@ export const readTuples = async (db: Pick<Database, 'sql'>, account_id: string, 
     if (row.part === 'blob') {
       const { channel, version, type, blob } = row
       item.blobs?.push({ channel, version, type, blob: blob === null ? null : oneLine(blob) })
-    } else if (row.part !== 'checkpoint') item[row.part === 'write' ? 'pending_writes' : 'parent_pending_sends']?.push(presentWrite(row))
+    } else if (row.part !== 'checkpoint')
+      item[row.part === 'write' ? 'pending_writes' : 'parent_pending_sends']?.push(presentWrite(row))
   }
   return items
 }

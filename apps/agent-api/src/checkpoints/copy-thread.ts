@@ -1,0 +1,47 @@
+import type { Database } from '@keelson/database'
+import { orRefusal } from './refusals.ts'
+import type { Counts } from './remove-checkpoints.ts'
+
+/**
+ * Copies a thread with everything in it, in one statement.
+ *
+ * @throws ApiError `not_found`, or `thread_exists` when the target has checkpoints
+ */
+export const copyThread = async (
+  { sql }: Pick<Database, 'sql'>,
+  account_id: string,
+  source: string,
+  target: string,
+): Promise<Counts> => {
+  const ofSource = sql`admitted where account_id = ${account_id} and thread_id = ${source}`
+  const [copied] = await orRefusal(sql<[Counts]>`
+    with admitted as materialized (
+      select agent.admit_copy(${account_id}, ${source}, ${target})
+    ), thread as (
+      insert into agent.threads (account_id, thread_id) select ${account_id}, ${target} from admitted
+      on conflict (account_id, thread_id) do update set updated_at = now()
+    ), checkpoints as (
+      insert into agent.checkpoints (account_id, thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
+        checkpoint, metadata, metadata_filter, channels, versions, run_id, created_at)
+      select account_id, ${target}, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
+        checkpoint, metadata, metadata_filter, channels, versions, run_id, created_at
+      from agent.checkpoints, ${ofSource}
+      returning 1
+    ), blobs as (
+      insert into agent.checkpoint_blobs (account_id, thread_id, checkpoint_ns, channel, version, type, blob)
+      select account_id, ${target}, checkpoint_ns, channel, version, type, blob from agent.checkpoint_blobs, ${ofSource}
+      on conflict (account_id, thread_id, checkpoint_ns, channel, version) do update set type = excluded.type, blob = excluded.blob
+      returning 1
+    ), writes as (
+      insert into agent.checkpoint_writes
+        (account_id, thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob, task_path)
+      select account_id, ${target}, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob, task_path
+      from agent.checkpoint_writes, ${ofSource}
+      on conflict (account_id, thread_id, checkpoint_ns, checkpoint_id, task_id, idx) do update
+        set channel = excluded.channel, type = excluded.type, blob = excluded.blob, task_path = excluded.task_path
+      returning 1
+    )
+    select (select count(*)::integer from checkpoints) as checkpoints, (select count(*)::integer from blobs) as blobs,
+      (select count(*)::integer from writes) as writes`)
+  return copied
+}

@@ -1,0 +1,73 @@
+import type { Database } from '@keelson/database'
+import type { PendingQuery, Row } from 'postgres'
+
+/** Checkpoints of a thread that may go, the oldest first, as of when the thread had last changed. */
+export type Doomed = { updated_at: string; namespaces: string[]; ids: string[] }
+
+/** So many are found at once; those left are found by asking again. */
+const MAX_DOOMED = 5000
+
+/** Whether `checkpoint` holds a value of `channel`, both names of the query around it. */
+const hasValue = (
+  { sql }: Pick<Database, 'sql'>,
+  account_id: string,
+  thread_id: string,
+  checkpoint: PendingQuery<Row[]>,
+  channel: PendingQuery<Row[]>,
+) => sql`
+  exists (
+    select from agent.checkpoint_blobs as b
+    where b.account_id = ${account_id} and b.thread_id = ${thread_id} and b.checkpoint_ns = ${checkpoint}.checkpoint_ns
+      and b.channel = ${channel} and b.version = ${checkpoint}.versions[array_position(${checkpoint}.channels, ${channel})]
+      and b.blob is not null and b.type <> 'empty')`
+
+/**
+ * Finds what may go when `isKept`, a condition on `ranked`, tells what stays. An ancestor stays as well while a kept
+ * checkpoint needs it to rebuild a delta channel: from the kept one back to the nearest value. Delta channels are those
+ * that LangGraph counts in the metadata, and those that were written to without becoming a value of the next step.
+ */
+export const findDoomed = async (
+  db: Pick<Database, 'sql'>,
+  { account_id, thread_id, isKept }: { account_id: string; thread_id: string; isKept: PendingQuery<Row[]> },
+): Promise<Doomed | null> => {
+  const { sql } = db
+  const ofThread = (table: PendingQuery<Row[]>) =>
+    sql`${table}.account_id = ${account_id} and ${table}.thread_id = ${thread_id}`
+  const valued = (checkpoint: PendingQuery<Row[]>, channel: PendingQuery<Row[]>) =>
+    hasValue(db, account_id, thread_id, checkpoint, channel)
+  const [doomed] = await sql<[Doomed?]>`
+    with recursive ranked as materialized (
+      select checkpoint_ns, checkpoint_id, parent_checkpoint_id, channels, versions, metadata_filter, run_id, created_at,
+        row_number() over (partition by checkpoint_ns order by checkpoint_id desc) as rank
+      from agent.checkpoints as c where ${ofThread(sql`c`)}
+    ), deltas as materialized (
+      select checkpoint_ns, jsonb_object_keys(metadata_filter -> 'counters_since_delta_snapshot') collate "C" as channel
+      from ranked where jsonb_typeof(metadata_filter -> 'counters_since_delta_snapshot') = 'object'
+      union
+      select ranked.checkpoint_ns, w.channel
+      from ranked, lateral (
+        select channel from agent.checkpoint_writes as w
+        where ${ofThread(sql`w`)} and w.checkpoint_ns = ranked.checkpoint_ns and w.checkpoint_id = ranked.parent_checkpoint_id
+          and (not starts_with(w.channel, '__') or w.channel = '__root__') offset 0) as w
+      where not ${valued(sql`ranked`, sql`w.channel`)}
+    ), needed (checkpoint_ns, checkpoint_id, channel) as (
+      select ranked.checkpoint_ns, parent_checkpoint_id, deltas.channel
+      from ranked join deltas using (checkpoint_ns)
+      where (${isKept}) and parent_checkpoint_id is not null and not ${valued(sql`ranked`, sql`deltas.channel`)}
+      union
+      select p.checkpoint_ns, p.parent_checkpoint_id, needed.channel
+      from needed, lateral (
+        select checkpoint_ns, parent_checkpoint_id, channels, versions from agent.checkpoints as c
+        where ${ofThread(sql`c`)} and c.checkpoint_ns = needed.checkpoint_ns and c.checkpoint_id = needed.checkpoint_id offset 0) as p
+      where p.parent_checkpoint_id is not null and not ${valued(sql`p`, sql`needed.channel`)}
+    ), doomed as (
+      select checkpoint_ns, checkpoint_id from ranked
+      where (${isKept}) is not true
+        and not exists (select from needed where needed.checkpoint_ns = ranked.checkpoint_ns and needed.checkpoint_id = ranked.checkpoint_id)
+      order by checkpoint_id limit ${MAX_DOOMED}
+    )
+    select updated_at, doomed.namespaces, doomed.ids
+    from agent.threads as t, (select array_agg(checkpoint_ns) as namespaces, array_agg(checkpoint_id) as ids from doomed) as doomed
+    where ${ofThread(sql`t`)} and doomed.ids is not null`
+  return doomed ?? null
+}

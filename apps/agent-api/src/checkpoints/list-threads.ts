@@ -1,0 +1,51 @@
+import { JsonText } from '@keelson/contracts'
+import type { CheckpointThread, CheckpointThreadList, ListThreadsRequest } from '@keelson/contracts/agent'
+import type { Database } from '@keelson/database'
+import type { z } from 'zod'
+import { searchable } from './metadata-filter.ts'
+
+type Query = z.output<typeof ListThreadsRequest>
+type Row = Omit<CheckpointThread, 'metadata'> & { metadata: string }
+
+/**
+ * A page of an account's threads, the last changed first, in one statement. Only the threads of the page are counted.
+ * A cursor that names no thread begins at the start.
+ */
+export const listThreads = async (
+  { sql }: Pick<Database, 'sql'>,
+  account_id: string,
+  query: Query,
+): Promise<z.infer<typeof CheckpointThreadList>> => {
+  const { filter_metadata, limit, starting_after } = query
+  const filter =
+    filter_metadata === undefined ? sql`` : sql`and metadata_filter @> ${searchable(filter_metadata)}::text::jsonb`
+  const after =
+    starting_after === undefined
+      ? sql``
+      : sql`and (t.updated_at, t.thread_id) < (
+        select updated_at, thread_id from agent.threads where account_id = ${account_id} and thread_id = ${starting_after})`
+  const latest = (namespaces: ReturnType<typeof sql>) => sql`
+    (select checkpoint_id, metadata, metadata_filter from agent.checkpoints as c
+     where c.account_id = ${account_id} and c.thread_id = t.thread_id and ${namespaces} order by checkpoint_id desc limit 1)`
+  const rows = await sql<Row[]>`
+    select page.*, checkpoint_count, write_count, (checkpoint_bytes + blob_bytes + write_bytes)::bigint as bytes
+    from (
+      select t.thread_id, checkpoint_id, metadata, t.created_at, t.updated_at,
+        t.updated_at + make_interval(secs => nullif(coalesce(t.ttl_seconds, d.ttl_seconds), 0)) as expires_at
+      from agent.threads as t left join agent.checkpoint_ttls as d on d.account_id = ${account_id}
+      cross join lateral (${latest(sql`c.checkpoint_ns = ''`)} union all ${latest(sql`c.checkpoint_ns <> ''`)} limit 1) as latest
+      where t.account_id = ${account_id} ${filter} ${after}
+      order by t.updated_at desc, t.thread_id desc limit ${limit + 1}) as page
+    cross join lateral (
+      select count(*)::integer as checkpoint_count, coalesce(sum(octet_length(checkpoint) + octet_length(metadata)), 0) as checkpoint_bytes
+      from agent.checkpoints as c where c.account_id = ${account_id} and c.thread_id = page.thread_id) as c
+    cross join lateral (
+      select coalesce(sum(octet_length(blob)), 0) as blob_bytes
+      from agent.checkpoint_blobs as b where b.account_id = ${account_id} and b.thread_id = page.thread_id) as b
+    cross join lateral (
+      select count(*)::integer as write_count, coalesce(sum(octet_length(blob)), 0) as write_bytes
+      from agent.checkpoint_writes as w where w.account_id = ${account_id} and w.thread_id = page.thread_id) as w
+    order by updated_at desc, thread_id desc`
+  const threads = rows.slice(0, limit).map((row) => ({ ...row, metadata: new JsonText(row.metadata) }))
+  return { threads, has_more: rows.length > limit }
+}

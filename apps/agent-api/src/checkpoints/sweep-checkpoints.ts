@@ -1,0 +1,59 @@
+import type { Database } from '@keelson/database'
+import { deleteThread } from './delete-thread.ts'
+
+export type SweepOptions = {
+  /** The most threads and tombstones of one sweep; 100 when left out. */
+  limit?: number
+  /** How long the tombstone of a deleted thread refuses late writes; 7 days when left out. */
+  tombstoneSeconds?: number
+}
+
+/** What one sweep did; a full batch says that there may be more. */
+export type Swept = { threads: number; tombstones: number }
+
+type Expired = { account_id: string; thread_id: string; updated_at: string }
+
+const WEEK_SECONDS = 604_800
+
+const findExpired = ({ sql }: Pick<Database, 'sql'>, limit: number) => {
+  const columns = sql`select t.account_id, t.thread_id, t.updated_at from agent.threads as t`
+  const isThere = sql`(t.deleted_at is null or exists (
+    select from agent.checkpoints as c where c.account_id = t.account_id and c.thread_id = t.thread_id))`
+  return sql<Expired[]>`
+    (${columns} where t.ttl_seconds > 0 and t.updated_at < now() - make_interval(secs => t.ttl_seconds) and ${isThere} limit ${limit})
+    union all
+    (${columns} join agent.checkpoint_ttls as d on d.account_id = t.account_id
+     where t.ttl_seconds is null and t.updated_at < now() - make_interval(secs => d.ttl_seconds) and ${isThere} limit ${limit})
+    limit ${limit}`
+}
+
+/** Forgets old deletions: of threads that are gone the whole row, of others only what was deleted. */
+const dropTombstones = async ({ sql }: Pick<Database, 'sql'>, limit: number, seconds: number): Promise<number> => {
+  const [{ tombstones }] = await sql<[{ tombstones: number }]>`
+    with old as materialized (
+      select account_id, thread_id, exists (
+          select from agent.checkpoints as c where c.account_id = t.account_id and c.thread_id = t.thread_id) as is_alive
+      from agent.threads as t where deleted_at < now() - make_interval(secs => ${seconds}) limit ${limit} for update skip locked
+    ), cleared as (
+      update agent.threads as t set deleted_through = null, deleted_at = null from old
+      where is_alive and t.account_id = old.account_id and t.thread_id = old.thread_id
+    ), dropped as (
+      delete from agent.threads as t using old
+      where not is_alive and t.account_id = old.account_id and t.thread_id = old.thread_id
+    )
+    select count(*)::integer as tombstones from old`
+  return tombstones
+}
+
+/**
+ * Deletes threads whose time is over, across accounts, a small batch at a time. A thread that changes meanwhile stays.
+ * Several processes may sweep at once.
+ */
+export const sweepCheckpoints = async (
+  db: Pick<Database, 'sql'>,
+  { limit = 100, tombstoneSeconds = WEEK_SECONDS }: SweepOptions = {},
+): Promise<Swept> => {
+  const expired = await findExpired(db, limit)
+  for (const { account_id, thread_id, updated_at } of expired) await deleteThread(db, account_id, thread_id, updated_at)
+  return { threads: expired.length, tombstones: await dropTombstones(db, limit, tombstoneSeconds) }
+}

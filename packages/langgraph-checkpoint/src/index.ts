@@ -1,0 +1,2 @@
+export { KeelsonError, type ConnectionOptions } from './connection.ts'
+export { KeelsonSaver, type KeelsonSaverOptions } from './saver.ts'
