@@ -13,6 +13,7 @@ export type Deps = {
   queue: Queue
   accountKeys: AccountKeys
   authenticate: Authenticate
+  proxyHops?: number
   log: Logger
   metrics: Metrics
   /** Whether hosted models may be registered. */
@@ -30,6 +31,7 @@ export const createApp = (deps: Deps): Service => {
     log,
     metrics,
     authenticate,
+    proxyHops: deps.proxyHops ?? 0,
     readiness,
     isTransient,
     idempotency,

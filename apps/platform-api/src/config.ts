@@ -11,6 +11,11 @@ export const settings = {
   HOST: setting.string({ default: '127.0.0.1', description: 'the address to listen on' }),
   PORT: setting.port({ default: 8080, description: 'the port of the API' }),
   METRICS_PORT: setting.port({ default: 9080, description: 'the port of the metrics' }),
+  PROXY_HOPS: setting.integer({
+    default: 0,
+    max: 10,
+    description: 'proxies of your own in front, which append to X-Forwarded-For',
+  }),
   LOG_LEVEL: setting.oneOf(LOG_LEVELS, { default: 'info', description: 'the least severe level that is logged' }),
   DRAIN_TIMEOUT: setting.durationMs({
     default: 20_000,

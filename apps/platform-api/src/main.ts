@@ -41,7 +41,16 @@ await runMain(
       await connectQueue({ redisUrl: config.REDIS_URL ?? undefined, databaseUrl: database_url, log }),
     )
     const nativeInferenceGateway = config.NATIVE_INFERENCE_GATEWAY
-    const service = createApp({ db, queue, accountKeys, authenticate, log, metrics, nativeInferenceGateway })
+    const service = createApp({
+      db,
+      queue,
+      accountKeys,
+      authenticate,
+      proxyHops: config.PROXY_HOPS,
+      log,
+      metrics,
+      nativeInferenceGateway,
+    })
     const { HOST: host, PORT: port, METRICS_PORT: metricsPort, DRAIN_TIMEOUT: drainMs } = config
     stack.use(await listen(service, { host, port, metricsPort, drainMs }))
   },

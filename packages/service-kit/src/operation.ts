@@ -2,6 +2,7 @@ import { type Route, type RouteInput, type RouteOutput, type Scope, writeJson } 
 import { emptyResponse, jsonResponse } from './answer.ts'
 import { ApiError } from './api-error.ts'
 import { type Call, createCall } from './call.ts'
+import { clientAddress } from './client-address.ts'
 import { fingerprintOf, idempotencyKey, type IdempotencyStore, once, type StoredAnswer } from './idempotency.ts'
 import type { Logger } from './logger.ts'
 import type { Authenticate, Principal } from './principal.ts'
@@ -21,12 +22,17 @@ export type HandleOptions<R extends Route = Route> = {
 export type OperationContext = {
   log: Logger
   authenticate: Authenticate
+  proxyHops: number
   limitRate: (key: string) => void
   idempotency: IdempotencyStore | undefined
 }
 
-const identify = async (headers: Headers, { authenticate, limitRate }: OperationContext): Promise<Principal> => {
-  const principal = await authenticate(headers)
+const identify = async (
+  headers: Headers,
+  { incoming }: RequestFacts,
+  { authenticate, limitRate, proxyHops }: OperationContext,
+): Promise<Principal> => {
+  const principal = await authenticate(headers, clientAddress(incoming, proxyHops))
   limitRate(principal.key_id)
   return principal
 }
@@ -52,7 +58,7 @@ export const operation = <R extends Route>(
   }
 
   const admit = async ({ headers }: Request, facts: RequestFacts, scope: Scope): Promise<void> => {
-    const principal = await identify(headers, context)
+    const principal = await identify(headers, facts, context)
     facts.principal = principal
     if (hasScope(principal, scope)) return
     if (onMissingScope) {

@@ -13,6 +13,7 @@ export type Principal = {
 /**
  * Finds the caller behind a request's headers.
  *
- * @throws ApiError `unauthenticated` or `account_mismatch`
+ * @param address where the request came from, for a limit on failed attempts
+ * @throws ApiError `unauthenticated`, `account_mismatch` or `rate_limited`
  */
-export type Authenticate = (headers: Headers) => Promise<Principal>
+export type Authenticate = (headers: Headers, address?: string) => Promise<Principal>

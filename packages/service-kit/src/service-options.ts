@@ -13,6 +13,8 @@ export type ServiceOptions = {
   log: Logger
   metrics: Metrics
   authenticate: Authenticate
+  /** Proxies of our own in front, each of which appends to `X-Forwarded-For` (default 0: the peer is the caller). */
+  proxyHops?: number
   readiness: Checks
   /** How long one check may take; 2 s when left out. */
   readinessTimeoutMs?: number

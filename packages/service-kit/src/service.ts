@@ -71,9 +71,9 @@ const answerer = (options: ServiceOptions, load: LoadGuard, table: ReturnType<ty
 
 /** Creates a service without any operation; everything it needs is an argument, and nothing listens yet. */
 export const createService = (options: ServiceOptions): Service => {
-  const { log, metrics, authenticate, idempotency } = options
+  const { log, metrics, authenticate, idempotency, proxyHops = 0 } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const table = routeTable({ log, authenticate, limitRate: rateLimiter(limits.rate), idempotency })
+  const table = routeTable({ log, authenticate, proxyHops, limitRate: rateLimiter(limits.rate), idempotency })
   const load = loadGuard(limits)
   const answer = answerer(options, load, table)
   const record = requestRecorder(log, metrics, load)
