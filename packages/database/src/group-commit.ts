@@ -60,6 +60,13 @@ const commit = async <Item, Result>(
   }
 }
 
+const NO_ANSWER = 'the database does not answer'
+
+const refuse = (entries: readonly Pick<Entry<unknown, unknown>, 'reject'>[]): void => {
+  const error = new Overloaded(NO_ANSWER)
+  for (const { reject } of entries) reject(error)
+}
+
 export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> => {
   const { lanes, stallMs, maxQueuedBytes } = options
   const queue = fairQueue<Entry<Item, Result>>()
@@ -67,11 +74,6 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
   let stalledLanes = 0
   let queuedBytes = 0
   const whenIdle: (() => void)[] = []
-
-  const refuse = (entries: Entry<Item, Result>[]): void => {
-    const error = new Overloaded('the database does not answer')
-    for (const { reject } of entries) reject(error)
-  }
 
   /** The statement goes on, so its rows keep their place; only its callers stop waiting for it. */
   const stall = (batch: Entry<Item, Result>[]): void => {
@@ -103,13 +105,13 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
   }
 
   const pump = (): void => {
-    while (busyLanes < lanes && !queue.isEmpty) void run(queue.take(options))
+    for (let free = lanes - busyLanes; free > 0 && !queue.isEmpty; free -= 1) void run(queue.take(options))
   }
 
   return {
     submit: (account_id, item, bytes) => {
       if (queuedBytes + bytes > maxQueuedBytes) return Promise.reject(new Overloaded('the write queue is full'))
-      if (stalledLanes === lanes) return Promise.reject(new Overloaded('the database does not answer'))
+      if (stalledLanes === lanes) return Promise.reject(new Overloaded(NO_ANSWER))
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
       queuedBytes += bytes
       queue.push({ account_id, key: options.keyOf(item), bytes, item, resolve, reject })

@@ -69,7 +69,7 @@ export const listSpans = async (db: Database, account_id: string, query: SpanQue
     ) as page
     order by ${by} ${direction}, id ${direction}`
 
-  const bytes = Number(rows[0]?.page_bytes ?? 0)
+  const bytes = rows[0]?.page_bytes ?? 0
   if (bytes > PAGE_PAYLOAD_BYTES) refusePage(rows.length, bytes)
   if (rows.length === 0 && starting_after !== undefined) {
     const [cursor] = await sql`select from agent.spans where account_id = ${account_id} and id = ${starting_after}`
