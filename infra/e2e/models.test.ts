@@ -1,0 +1,127 @@
+import { ProblemError } from '@keelson/contracts/client'
+import { testRedis } from '@keelson/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { runningStack } from './running-stack.ts'
+
+// The simulated vendor lives a hundred times as fast, and so must the deployer's patience.
+const DEPLOYER = {
+  POLL_MIN: '20ms',
+  POLL_MAX: '200ms',
+  SETTLE_TIME: '2s',
+  LEASE: '2s',
+  VENDOR_REQUEST_TIMEOUT: '900ms',
+  SWEEP_INTERVAL: '200ms',
+}
+
+const LLM = { model: 'llama-3-8b-instruct' }
+const LAUNCH = {
+  model_image: { command: ['serve'], registry: 'registry.example.com', repository: 'search/ranker', tag: '1' },
+  model_infra: {
+    cpus: 2,
+    memory: '8Gi',
+    storage: '16Gi',
+    gpus: 0,
+    min_workers: 1,
+    max_workers: 2,
+    endpoint_type: 'sync',
+  },
+}
+
+const backends = [
+  ['Postgres', () => undefined],
+  ['Redis', testRedis],
+] as const
+
+describe.each(backends)('models, with the queue in %s', (backend, urlOf) => {
+  let stack: Awaited<ReturnType<typeof runningStack>>
+  const redisUrl = urlOf()
+  const skip = backend === 'Redis' && redisUrl === null
+
+  beforeAll(async () => {
+    if (skip) return
+    stack = await runningStack({
+      services: ['platform-api', 'deployer'],
+      redisUrl: redisUrl ?? undefined,
+      settings: { deployer: DEPLOYER },
+    })
+  })
+  afterAll(async () => await stack?.[Symbol.asyncDispose]())
+  beforeEach(() => stack?.simulator.clearAssignments())
+
+  let count = 0
+  const create = (vendor_configuration: object) => {
+    count += 1
+    return stack.platform.createModel({ body: { name: `model ${count}`, vendor_configuration } as never })
+  }
+  const settled = (model_id: string) => stack.platform.getModel({ params: { model_id }, query: { wait: '60' } })
+  const endpoints = () => stack.simulator.endpoints().length
+
+  test.skipIf(skip)('deploying becomes ready once the vendor serves, for both vendors', async () => {
+    for (const configuration of [LLM, LAUNCH]) {
+      const { id, status } = await create(configuration)
+      expect(status).toBe('deploying')
+      const model = await settled(id)
+      expect(model).toMatchObject({ status: 'ready', model_availability: 'available' })
+      expect(model).not.toHaveProperty('status_reason')
+      const { items } = await stack.platform.listDeployments({ params: { model_id: id } })
+      expect(items).toMatchObject([{ kind: 'create', phase: 'succeeded', generation: 1 }])
+    }
+  })
+
+  test.skipIf(skip)(
+    'a build that fails ends as failed with words to act on, and leaves nothing at the vendor',
+    async () => {
+      stack.simulator.assign({ endpoint: '*', profile: 'fail-build' })
+      const before = endpoints()
+      const { id } = await create(LLM)
+      const model = await settled(id)
+      expect(model).toMatchObject({ status: 'failed', model_availability: 'unavailable' })
+      expect(model.status_reason?.length).toBeGreaterThan(10)
+      await expect.poll(endpoints, { timeout: 20_000 }).toBe(before)
+    },
+  )
+
+  test.skipIf(skip)('an update deploys the merged configuration; deleting tears it down first', async () => {
+    const { id } = await create(LAUNCH)
+    await settled(id)
+    const params = { model_id: id }
+    const body = { vendor_configuration: { model_image: { tag: '2' } } } as never
+    expect(await stack.platform.updateModel({ params, body })).toMatchObject({ status: 'deploying' })
+    const updated = await settled(id)
+    expect(updated).toMatchObject({ status: 'ready', vendor_configuration: { model_image: { tag: '2' } } })
+    const before = endpoints()
+    expect(await stack.platform.deleteModel({ params })).toEqual({ id, deleted: true, object: 'model' })
+    expect(endpoints()).toBe(before - 1)
+    await expect(stack.platform.getModel({ params })).rejects.toBeInstanceOf(ProblemError)
+  })
+
+  test.skipIf(skip)('an update that fails leaves the old version serving, and says so', async () => {
+    const { id } = await create(LLM)
+    await settled(id)
+    stack.simulator.assign({ endpoint: '*', profile: 'update-fails' })
+    const body = { vendor_configuration: { max_workers: 2, min_workers: 1 } } as never
+    await stack.platform.updateModel({ params: { model_id: id }, body })
+    expect(await settled(id)).toMatchObject({ status: 'failed', model_availability: 'available' })
+  })
+
+  test.skipIf(skip)('a deployer that dies mid-way loses and doubles nothing', async () => {
+    const created = await Promise.all(Array.from({ length: 5 }, () => create(LLM)))
+    await stack.stop('deployer')
+    await stack.start('deployer')
+    for (const { id } of created) expect(await settled(id)).toMatchObject({ status: 'ready' })
+    expect(stack.simulator.violations()).toEqual([])
+  })
+
+  test.skipIf(skip)('a rename or a swap never touches the vendor', async () => {
+    const [a, b] = await Promise.all([create(LLM), create(LLM)])
+    await Promise.all([settled(a.id), settled(b.id)])
+    const before = stack.simulator.journal().length
+    const body = { name: b.name, on_conflict: 'swap' } as const
+    expect(await stack.platform.updateModel({ params: { model_id: a.id }, body })).toMatchObject({
+      name: b.name,
+      status: 'ready',
+    })
+    const later = stack.simulator.journal().slice(before)
+    expect(later.filter(({ operation }) => /create|update|delete/.test(operation))).toEqual([])
+  })
+})
