@@ -112,6 +112,29 @@ describe.each(backends)('models, with the queue in %s', (backend, urlOf) => {
     expect(stack.simulator.violations()).toEqual([])
   })
 
+  test.skipIf(skip)('a credential named in env_vars reaches the vendor, and nothing else', async () => {
+    const secret = `canary-${backend}-0123456789abcdef`
+    await stack.platform.createCredential({ body: { name: `token ${backend}`, type: 'key', payload: secret } })
+    const model_image = { ...LAUNCH.model_image, env_vars: { TOKEN: { $credential: `token ${backend}` }, LEVEL: 1 } }
+    const { id } = await create({ ...LAUNCH, model_image })
+    const model = await settled(id)
+    expect(model).toMatchObject({ status: 'ready', vendor_configuration: { model_image } })
+    expect(JSON.stringify(model)).not.toContain(secret)
+    const rows = await stack.db.sql`select * from platform.deployments d join platform.models m on m.id = d.model_id`
+    expect(JSON.stringify(rows)).not.toContain(secret)
+    const audit = await stack.db
+      .sql`select identity_id, outcome from identity.audit_log where action = 'credential.reveal'`
+    expect(audit[0]).toMatchObject({ identity_id: 'deployer', outcome: 'granted' })
+  })
+
+  test.skipIf(skip)('a credential that is missing fails the deployment and is named', async () => {
+    const model_image = { ...LAUNCH.model_image, env_vars: { TOKEN: { $credential: 'nobody has this' } } }
+    const { id } = await create({ ...LAUNCH, model_image })
+    const model = await settled(id)
+    expect(model).toMatchObject({ status: 'failed' })
+    expect(model.status_reason).toContain('nobody has this')
+  })
+
   test.skipIf(skip)('a rename or a swap never touches the vendor', async () => {
     const [a, b] = await Promise.all([create(LLM), create(LLM)])
     await Promise.all([settled(a.id), settled(b.id)])

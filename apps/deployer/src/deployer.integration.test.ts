@@ -8,11 +8,12 @@ import { deployerMetrics } from './metrics.ts'
 import { endpointName } from './vendors/vendor.ts'
 
 const MODELS = 20
+const WITHIN = { deadlineMs: 12_000 }
 
 let world: TestWorld
 
 beforeAll(async () => {
-  world = await testWorld({ limits: { pollMinMs: 50, confirmMs: 20 } })
+  world = await testWorld({ limits: { pollMinMs: 50, confirmMs: 20 }, requestTimeoutMs: 4_000 })
   world.simulator.configure({ default_profile: 'instant' })
 })
 afterAll(() => world[Symbol.asyncDispose]())
@@ -27,18 +28,20 @@ const CONFIG = {
   REMOVE_ORPHANS: false,
 }
 
+const redisUrl = testRedis()
+
 const openQueue = async (kind: string) => {
   if (kind === 'no queue at all') return null
-  const redisUrl = kind === 'Redis' ? testRedis() : null
-  if (kind === 'Redis' && redisUrl === null) return undefined
-  if (redisUrl === null) await migrateQueue(world.databaseUrl)
-  return connectQueue(redisUrl === null ? { databaseUrl: world.databaseUrl } : { redisUrl })
+  if (kind === 'Redis') return connectQueue({ redisUrl: redisUrl! })
+  await migrateQueue(world.databaseUrl)
+  return connectQueue({ databaseUrl: world.databaseUrl })
 }
 
+const KINDS = [...(redisUrl === null ? [] : ['Redis']), 'Postgres', 'no queue at all']
+
 describe('a running deployer', () => {
-  test.each(['Redis', 'Postgres', 'no queue at all'])('deploys and removes models with %s', async (kind) => {
+  test.each(KINDS)('deploys and removes models with %s', async (kind) => {
     const queue = await openQueue(kind)
-    if (queue === undefined) return
     await using stack = new AsyncDisposableStack()
     if (queue) stack.use(queue)
     const { db, store, ports } = world
@@ -47,7 +50,7 @@ describe('a running deployer', () => {
     const hurry = new AbortController().signal
     stack.use(startDeployer({ config: CONFIG, db, store, queue, vendors: ports.vendors, metrics, log, hurry }))
 
-    const ring = (deployment_id: string) => queue?.ring('advance_deployment', { deployment_id })
+    const ring = async (deployment_id: string) => queue?.ring('advance_deployment', { deployment_id })
     const requested = await Promise.all(
       Array.from({ length: MODELS }, (_, index) =>
         index % 2 ? world.create('launch', LAUNCH) : world.create('llmengine', LLM),
@@ -57,14 +60,14 @@ describe('a running deployer', () => {
     const ids = requested.map(({ model_id }) => model_id)
     await eventually(async () => {
       for (const id of ids) expect(await world.model(id)).toMatchObject({ status: 'ready' })
-    })
+    }, WITHIN)
     expect(world.simulator.violations()).toEqual([])
 
     const removals = await Promise.all(ids.map((id) => world.remove(id)))
     await Promise.all(removals.map(({ deployment_id }) => ring(deployment_id)))
     await eventually(async () => {
       for (const id of ids) expect(await world.model(id)).toBeNull()
-    })
+    }, WITHIN)
     expect(ids.map((id) => world.simulator.endpoint(endpointName(id)))).toEqual(ids.map(() => null))
     const ended = await metrics.deployments.get()
     expect(ended.values.reduce((sum, { value }) => sum + value, 0)).toBe(2 * MODELS)

@@ -65,7 +65,7 @@ export const startDeployer = (options: DeployerOptions): AsyncDisposable => {
   // With a queue, whatever is a sweep late has lost its doorbell; without one, nothing has a doorbell.
   const lateMs = queue === null ? 0 : intervalMs
   stack.use(startReconciler({ store, advance: sweep, lateMs, batch: BATCH, concurrency, intervalMs, log }))
-  stack.use(repeat({ name: 'availability', intervalMs, log, work: () => watchAvailability(watchOne) }))
+  stack.use(repeat({ name: 'availability', intervalMs: 5 * intervalMs, log, work: () => watchAvailability(watchOne) }))
   stack.use(repeat({ name: 'orphans', intervalMs: config.ORPHAN_INTERVAL, log, work: watchOrphans }))
   const handle = async ({ deployment_id }: { deployment_id: string }) => void (await advance(deployment_id, 'doorbell'))
   if (queue) stack.use(queue.work('advance_deployment', handle, { concurrency }))

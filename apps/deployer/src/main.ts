@@ -1,5 +1,6 @@
 import { connect } from '@keelson/database'
 import { assertMigrated } from '@keelson/database/migrate'
+import { assertBoundRole, openAccountKeys } from '@keelson/identity'
 import { connectQueue, type Count } from '@keelson/queue'
 import { createLogger, createMetrics, runMain } from '@keelson/service-kit'
 import { deployerConfig } from './config.ts'
@@ -8,6 +9,7 @@ import { deploymentStore } from './deployments/store.ts'
 import { deployerMetrics } from './metrics.ts'
 import { listenProbes } from './probes.ts'
 import { connectVendors } from './vendors/connect-vendors.ts'
+import { credentialReader } from './vendors/read-credential.ts'
 
 /** How long vendor calls under way may still take after the signal to stop. */
 const HURRY_MS = 5_000
@@ -16,15 +18,17 @@ await runMain(
   async (stack, signal) => {
     const config = deployerConfig(process.env)
     const log = createLogger({ service: 'deployer', level: config.LOG_LEVEL, fields: ['model_id'] })
-    const { DATABASE_URL, REDIS_URL, HOST, limits } = config
+    const { HOST, limits } = config
+    const databaseUrl = config.DATABASE_URL.expose()
 
-    const db = stack.use(connect({ url: DATABASE_URL, applicationName: 'deployer' }))
+    const db = stack.use(connect({ url: databaseUrl, applicationName: 'deployer' }))
     await assertMigrated(db)
+    await assertBoundRole(db, process.env)
     const store = deploymentStore(db, { leaseMs: config.LEASE, limits, observeMs: config.OBSERVE_INTERVAL })
     const { registry } = createMetrics()
     const metrics = deployerMetrics({ registry }, store.backlog)
     const count: Count = (series, labels) => metrics[series].inc(labels)
-    const queueAt = { redisUrl: REDIS_URL ?? undefined, databaseUrl: DATABASE_URL }
+    const queueAt = { redisUrl: config.REDIS_URL ?? undefined, databaseUrl }
     const queue = stack.use(await connectQueue({ ...queueAt, log, count }))
 
     const vendors = connectVendors(
@@ -34,7 +38,7 @@ await runMain(
           llmengine: { url: config.LLM_ENGINE_URL, apiKey: config.LLM_ENGINE_API_KEY },
         },
         labels: { team: config.VENDOR_LABEL_TEAM, product: config.VENDOR_LABEL_PRODUCT },
-        resolveCredential: () => Promise.reject(new Error('this build cannot read credentials')),
+        resolveCredential: credentialReader(db, await openAccountKeys(db, process.env)),
         concurrency: config.VENDOR_CONCURRENCY,
         requestTimeoutMs: config.VENDOR_REQUEST_TIMEOUT,
         metrics,

@@ -10,7 +10,7 @@ export type RecordOptions = {
 
 /**
  * Writes what a step came to, the deployment and its model in one statement, unless the deployment has ended or was
- * claimed by somebody else since.
+ * claimed by somebody else since. Locks the model first, as the API does, so that the two never wait for each other.
  *
  * @returns whether it was written
  */
@@ -24,8 +24,10 @@ export const recordChange = async (
   const ends = waitMs === null
   const written = typeof model === 'string' ? null : model
   const [row] = await sql<[{ recorded: number }]>`
-    with recorded as (
-      update platform.deployments
+    with locked as materialized (
+      select id from platform.models where account_id = ${claim.account_id} and id = ${claim.model_id} for no key update
+    ), recorded as (
+      update platform.deployments d
       set phase = ${change.phase}, reason_code = ${change.reason_code}, status_message = ${change.status_message},
         attempts = ${change.attempts}, lease_until = null, next_at = now() + ${waitMs ?? 0}::float8 * interval '1 ms',
         claimed_at = null,
@@ -34,8 +36,10 @@ export const recordChange = async (
         deadline = case when ${change.accepted}
           then coalesce(deadline, now() + ${limits.deployingMs}::float8 * interval '1 ms') else deadline end,
         finished_at = case when ${ends} then now() end
-      where account_id = ${claim.account_id} and id = ${claim.id} and fence = ${claim.fence} and finished_at is null
-      returning account_id, model_id, generation, kind, model_vendor, configuration, traceparent
+      from locked
+      where d.account_id = ${claim.account_id} and d.id = ${claim.id} and d.model_id = locked.id
+        and d.fence = ${claim.fence} and d.finished_at is null
+      returning d.account_id, d.model_id, d.generation, d.kind, d.model_vendor, d.configuration, d.traceparent
     ), modelled as (
       update platform.models m
       set status = coalesce(${written?.status ?? null}, m.status),

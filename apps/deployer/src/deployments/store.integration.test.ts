@@ -1,5 +1,7 @@
 import { constraintOf } from '@keelson/database'
-import { DEPLOYMENT_ACTIVE_KEY, MODEL_NAME_KEY } from '@keelson/database/platform'
+import { DEPLOYMENT_ACTIVE_KEY, MODEL_NAME_KEY, startDeployment } from '@keelson/database/platform'
+import { typeId } from '@keelson/service-kit'
+import { eventually } from '@keelson/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { after, endpoint, error } from '../fixtures/claims.fixture.ts'
 import { LAUNCH, LIMITS, testWorld, type TestWorld } from '../fixtures/world.fixture.ts'
@@ -188,5 +190,29 @@ describe('a record', () => {
       { kind: 'create', phase: 'failed' },
       { kind: 'cleanup', phase: 'queued', generation: 1 },
     ])
+  })
+
+  test('and a request that holds the model do not wait for each other', async () => {
+    const { sql } = world.db
+    const { account_id, deployment_id, model_id } = await world.create('launch', LAUNCH)
+    const held = (await world.store.claim(deployment_id))!
+    const isLocked = Promise.withResolvers<void>()
+    const goesOn = Promise.withResolvers<void>()
+    const request = sql.begin(async (tx) => {
+      await tx`select from platform.models where account_id = ${account_id} and id = ${model_id} for update`
+      isLocked.resolve()
+      await goesOn.promise
+      const asked = { account_id, id: typeId('deploy'), model_id, kind: 'delete', generation: 1 } as const
+      await startDeployment(tx, { ...asked, model_vendor: 'launch', configuration: '{}', traceparent: null })
+    })
+    await isLocked.promise
+    const recorded = world.store.record(held, after(held, error('vendor_rejected', { retryable: false })))
+    await eventually(async () => {
+      const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      expect(await waiting).not.toEqual([])
+    })
+    goesOn.resolve()
+    expect(await violated(request)).toBe(DEPLOYMENT_ACTIVE_KEY)
+    expect(await recorded).toBe(true)
   })
 })

@@ -11,6 +11,7 @@ const STATES: Readonly<Record<string, Endpoint['state']>> = {
 
 const MODEL_STAMP = 'keelson_model_id'
 const GENERATION_STAMP = 'keelson_generation'
+const MODEL_ID = /^model_[0-9a-z]{26}$/
 
 /** Stored and returned by the vendor in one row with the status, so that reading both at once proves whose status it is. */
 export const stamp = ({ model_id, generation }: Spec) => ({
@@ -26,7 +27,7 @@ export const stampedModels = (body: unknown, descriptionOf: (entry: Facts) => un
     const description = isFacts(entry) ? descriptionOf(entry) : undefined
     const metadata = isFacts(description) ? description['metadata'] : undefined
     const model_id = isFacts(metadata) ? metadata[MODEL_STAMP] : undefined
-    return typeof model_id === 'string' ? [model_id] : []
+    return typeof model_id === 'string' && MODEL_ID.test(model_id) ? [model_id] : []
   })
 }
 

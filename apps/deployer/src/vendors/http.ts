@@ -117,14 +117,15 @@ const sender = (dispatcher: Agent, { baseUrl, apiKey, requestTimeoutMs, breaker 
     return { status: statusCode, body: parsed, retryAfterMs: retryAfterMs(headers['retry-after']) }
   }
   return async (call, step) => {
-    const timeoutMs = Math.min(requestTimeoutMs, step.remainingMs())
+    const timeoutMs = Math.ceil(Math.min(requestTimeoutMs, step.remainingMs()))
+    const signal = AbortSignal.any([step.signal, AbortSignal.timeout(timeoutMs)])
     const refusedForMs = breaker.refusedForMs()
     if (refusedForMs > 0) {
       const detail = 'it has not been answering'
       throw new VendorError('vendor_unavailable', { detail, retryable: true, retryAfterMs: refusedForMs })
     }
     try {
-      const answer = await exchange(call, AbortSignal.any([step.signal, AbortSignal.timeout(timeoutMs)]))
+      const answer = await exchange(call, signal)
       if (isDown(answer.status)) breaker.failed()
       else breaker.succeeded()
       return answer

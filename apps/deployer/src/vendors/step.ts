@@ -19,7 +19,7 @@ export type Step = {
  */
 export const startStep = (budgetMs: number, hurry?: AbortSignal): Step => {
   const end = performance.now() + budgetMs
-  const timeout = AbortSignal.timeout(budgetMs)
+  const timeout = AbortSignal.timeout(Math.ceil(budgetMs))
   return {
     signal: hurry ? AbortSignal.any([timeout, hurry]) : timeout,
     remainingMs: () => {

@@ -1,0 +1,28 @@
+import { ConfigError } from '@keelson/service-kit'
+import { expect, test } from 'vitest'
+import { deployerConfig } from './config.ts'
+
+const DATABASE_URL = 'postgres://localhost/keelson'
+
+test('needs nothing but a database', () => {
+  const config = deployerConfig({ DATABASE_URL })
+  expect(config).toMatchObject({ PORT: 8082, METRICS_PORT: 9082, REDIS_URL: null, LAUNCH_URL: null })
+  expect(config.limits).toMatchObject({ deployingMs: 1_800_000, queueingMs: 3_600_000, settleMs: 30_000 })
+})
+
+test('keeps a step shorter than half a lease, whatever the lease', () => {
+  for (const LEASE of ['1s', '30s', '5m']) {
+    const config = deployerConfig({ DATABASE_URL, LEASE, SETTLE_TIME: LEASE })
+    expect(config.stepMs).toBeLessThan(config.LEASE / 2)
+  }
+})
+
+test('refuses what it cannot read, naming all of it', () => {
+  const broken = () => deployerConfig({ PORT: 'x', LEASE: 'soon' })
+  expect(broken).toThrow(ConfigError)
+  expect(broken).toThrow(/DATABASE_URL[^]*PORT[^]*LEASE/)
+})
+
+test('refuses to forget lost requests sooner than a worker can be frozen', () => {
+  expect(() => deployerConfig({ DATABASE_URL, LEASE: '60s' })).toThrow('SETTLE_TIME must be at least LEASE')
+})
