@@ -77,7 +77,14 @@ const main = async ([name, ...args]) => {
   const installed = isInstalled() ? 0 : await install()
   if (installed !== 0) return installed
   const path = [join(root, 'node_modules', '.bin'), pnpmOnPath(), process.env.PATH].join(delimiter)
-  const env = { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' }
+  const compiled = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.keelson', 'compiled') }
+  const env = {
+    ...process.env,
+    PATH: path,
+    TURBO_TELEMETRY_DISABLED: '1',
+    DO_NOT_TRACK: '1',
+    ...(name === 'test' ? {} : compiled),
+  }
   // The channel closes when this process dies, so `start` notices even a kill -9 of its starter.
   return run(
     node,

@@ -19,8 +19,8 @@ const __filename = import.meta.filename
 const __dirname = import.meta.dirname`
 
 const bundle = async () => {
-  const entryPoints = ['src/main.ts']
-  for await (const path of glob(['src/**/*-worker.ts', 'src/**/*-command.ts'])) entryPoints.push(path)
+  const entryPoints = []
+  for await (const path of glob(['src/main.ts', 'src/**/*-worker.ts', 'src/**/*-command.ts'])) entryPoints.push(path)
   await build({
     entryPoints: entryPoints.map((path) => ({ in: path, out: basename(path, '.ts') })),
     outdir: DIST,

@@ -1,7 +1,14 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { SERVICES, startService, waitUntilReady, type ServiceName, type StackEnvironment } from '@keelson/local-stack'
+import {
+  createServiceUser,
+  SERVICES,
+  startService,
+  waitUntilReady,
+  type ServiceName,
+  type StackEnvironment,
+} from '@keelson/local-stack'
 import { migrateQueue } from '@keelson/queue'
 import { createKeyFile } from '@keelson/secrets'
 import { freePort, testDatabase } from '@keelson/testing'
@@ -19,7 +26,8 @@ const environment = async (databaseUrl: string, directory: string): Promise<Stac
   const key_file = join(directory, 'keys')
   await createKeyFile(key_file)
   return {
-    database_url: databaseUrl,
+    database_url: await createServiceUser(databaseUrl),
+    owns_database: false,
     redis_url: undefined,
     key_file,
     port: Object.fromEntries(ports) as Record<ServiceName, number>,

@@ -61,7 +61,7 @@ export const ready = async (directory: string, { output, ended }: Started): Prom
     () => {
       if (!over && !output().includes('Keelson is ready')) throw new Error(`not ready:\n${output()}`)
     },
-    { deadlineMs: 60_000 },
+    { deadlineMs: 90_000 },
   )
   if (over) throw new Error(`it ended before it was ready:\n${output()}`)
   return JSON.parse(await readFile(join(directory, 'local.json'), 'utf8'))

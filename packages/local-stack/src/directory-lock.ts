@@ -1,16 +1,10 @@
-import { execFile } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { commandOf } from './command-of.ts'
 import { UsageError } from './options.ts'
 
 // A process number is used again one day: only a living process that looks like ours holds the lock.
-const isRunning = async (pid: number) => {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({
-    stdout: '',
-  }))
-  return stdout.includes('local-stack')
-}
+const isRunning = async (pid: number) => (await commandOf(pid)).includes('local-stack')
 
 /**
  * Takes `directory` for this process until disposed; a lock left by a killed process is taken over.

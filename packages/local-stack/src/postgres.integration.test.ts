@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually, freePort } from '@keelson/testing'
 import postgres from 'postgres'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPostgres } from './postgres.ts'
 
+// One cluster for all: every test starts what the one before it stopped.
 let directory: string
-beforeEach(async () => void (directory = await mkdtemp(join(tmpdir(), 'keelson postgres '))))
-afterEach(() => rm(directory, { recursive: true, force: true }))
+beforeAll(async () => void (directory = await mkdtemp(join(tmpdir(), 'keelson postgres '))))
+afterAll(() => rm(directory, { recursive: true, force: true }))
 
 const query = async <T>(url: string, work: (sql: postgres.Sql) => Promise<T>) => {
   const sql = postgres(url, { max: 1, onnotice: () => {} })
@@ -31,25 +32,24 @@ const isAlive = (pid: number) => {
 test('data survives a stop and a start in the same directory', async () => {
   {
     await using first = await startPostgres({ directory, durable: true })
-    await query(first.url, (sql) => sql`create table kept as select 7 as answer`)
+    await query(first.url, (sql) => sql`create table stopped as select 7 as answer`)
   }
   await using second = await startPostgres({ directory, durable: true })
-  expect(await query(second.url, (sql) => sql`select answer from kept`)).toEqual([{ answer: 7 }])
+  expect(await query(second.url, (sql) => sql`select answer from stopped`)).toEqual([{ answer: 7 }])
 })
 
 test('committed data survives a kill -9 of the server, which is reported, and the next start recovers', async () => {
   {
     await using first = await startPostgres({ directory, durable: true })
-    await query(first.url, (sql) => sql`create table kept as select 7 as answer`)
+    await query(first.url, (sql) => sql`create table killed as select 7 as answer`)
     process.kill(first.pid, 'SIGKILL')
     expect(await first.exited).toEqual({ code: 137, reason: 'was killed (SIGKILL)' })
   }
   await using second = await startPostgres({ directory, durable: true })
-  expect(await query(second.url, (sql) => sql`select answer from kept`)).toEqual([{ answer: 7 }])
+  expect(await query(second.url, (sql) => sql`select answer from killed`)).toEqual([{ answer: 7 }])
 })
 
 test('a pid file whose number now belongs to another program does not prevent a start', async () => {
-  await (await startPostgres({ directory, durable: false }))[Symbol.asyncDispose]()
   await writeFile(join(directory, 'data', 'postmaster.pid'), `${process.pid}\n${directory}/data\n`)
   await using second = await startPostgres({ directory, durable: false })
   expect(second.pid).not.toBe(process.pid)
@@ -103,7 +103,6 @@ test('a taken port is refused by number', async () => {
 })
 
 test('a start that fails says why, in the words of the log', async () => {
-  await (await startPostgres({ directory, durable: false }))[Symbol.asyncDispose]()
   await writeFile(join(directory, 'data', 'PG_VERSION'), '9.1\n')
   await expect(startPostgres({ directory, durable: false })).rejects.toThrow(
     'database files are incompatible with server',

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join, resolve as resolvePath } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import { commandOf } from './command-of.ts'
 import { freePort, isPortFree } from './free-port.ts'
 import { keepProcess, type Exit, type KeptProcess } from './kept-process.ts'
 import { postgresBinaries, type PostgresBinaries } from './postgres-binaries.ts'
@@ -25,12 +24,6 @@ const postmasterPid = async (data: string) => {
   const text = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')
   return Number(text.split('\n', 1)[0]) || null
 }
-
-const commandOf = (pid: number) =>
-  promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).then(
-    ({ stdout }) => stdout,
-    () => '',
-  )
 
 // A dead postmaster's pid file is Postgres's own business (it also looks for surviving backends). It cannot tell
 // that the number now belongs to another program, nor stop a server of an earlier run that is still alive.

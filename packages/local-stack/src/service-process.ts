@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { keepProcess, type KeptProcess } from './kept-process.ts'
 import { localUrl, METRICS_OFFSET, SERVICES, type Service, type StackEnvironment } from './services.ts'
 
-const READY_DEADLINE_MS = 30_000
+const READY_DEADLINE_MS = 60_000
 const NAME_WIDTH = Math.max(...SERVICES.map(({ name }) => name.length))
 
 const passLines = (name: string, { stdout, stderr }: KeptProcess) => {
@@ -18,7 +18,7 @@ const passLines = (name: string, { stdout, stderr }: KeptProcess) => {
 
 /** Starts one service from its bundle on 127.0.0.1; its log lines come out behind its name. */
 export const startService = (root: string, service: Service, stack: StackEnvironment): KeptProcess => {
-  const { PATH, HOME, TMPDIR, LOG_LEVEL, NODE_OPTIONS } = process.env
+  const { PATH, HOME, TMPDIR, LOG_LEVEL, NODE_OPTIONS, NODE_COMPILE_CACHE } = process.env
   const port = stack.port[service.name]
   const listen = {
     HOST: '127.0.0.1',
@@ -26,7 +26,7 @@ export const startService = (root: string, service: Service, stack: StackEnviron
     METRICS_PORT: String(port + METRICS_OFFSET),
     DRAIN_TIMEOUT: '10s',
   }
-  const env = { PATH, HOME, TMPDIR, LOG_LEVEL, NODE_OPTIONS, ...listen, ...service.env(stack) }
+  const env = { PATH, HOME, TMPDIR, LOG_LEVEL, NODE_OPTIONS, NODE_COMPILE_CACHE, ...listen, ...service.env(stack) }
   const started = keepProcess([process.execPath, join(root, service.bundle)], {
     env,
     stopSignal: 'TERM',
@@ -45,7 +45,7 @@ const isReady = (url: string) =>
     () => false,
   )
 
-/** @throws when the service is not ready in 30 s; the signal's reason when that fires first */
+/** @throws when the service is not ready in 60 s; the signal's reason when that fires first */
 export const waitUntilReady = async (service: Service, stack: StackEnvironment, signal: AbortSignal) => {
   const url = localUrl(stack.port[service.name])
   const deadline = Date.now() + READY_DEADLINE_MS

@@ -1,6 +1,9 @@
 /** What the processes of the local stack share. */
 export type StackEnvironment = {
+  /** What services connect with. */
   database_url: string
+  /** Whether that user is one that row-level security does not bind. */
+  owns_database: boolean
   redis_url: string | undefined
   key_file: string
   port: Record<ServiceName, number>
@@ -22,8 +25,9 @@ export const METRICS_OFFSET = 1000
 
 export const localUrl = (port: number) => `http://127.0.0.1:${port}`
 
-const stores = ({ database_url, redis_url, key_file }: StackEnvironment) => ({
+const stores = ({ database_url, owns_database, redis_url, key_file }: StackEnvironment) => ({
   DATABASE_URL: database_url,
+  ALLOW_DATABASE_OWNER: String(owns_database),
   REDIS_URL: redis_url,
   KEY_FILE: key_file,
 })

@@ -1,9 +1,5 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { migrate } from '@keelson/database/migrate'
-import { migrateQueue } from '@keelson/queue'
-import { createKeyFile } from '@keelson/secrets'
-import { prepareAccount } from './account.ts'
 import { buildApps } from './build.ts'
 import { lockDirectory } from './directory-lock.ts'
 import type { KeptProcess } from './kept-process.ts'
@@ -36,7 +32,10 @@ const startServices = async (
   signal: AbortSignal,
 ) => {
   const started = SERVICES.map((service) => ({ service, process: startService(root, service, environment) }))
-  stack.defer(async () => void (await Promise.all(started.map((one) => one.process.stop()))))
+  const [vendor, ...callers] = started
+  // The vendor stays until nobody is left to call it.
+  if (vendor) stack.defer(async () => void (await vendor.process.stop()))
+  stack.defer(async () => void (await Promise.all(callers.map((one) => one.process.stop()))))
   const died = Promise.race(started.map((one) => whenItDies(one.service.name, one.process)))
   const failed = new AbortController()
   void died.then((line) => failed.abort(new Error(line)))
@@ -56,15 +55,17 @@ export const startStack = async (options: StackOptions, signal: AbortSignal): Pr
   await using stack = new AsyncDisposableStack()
   stack.use(await lockDirectory(options.directory))
   await checkPorts(options.port)
-  const [database] = await Promise.all([openDatabase(stack, options), buildApps(options.root, signal)])
+  const opening = openDatabase(stack, options)
+  const building = buildApps(options.root, signal)
+  // The largest part of this program loads while others work.
+  const loading = import('./prepare.ts')
+  await Promise.allSettled([opening, building, loading])
+  await building
+  const database = await opening
   signal.throwIfAborted()
-  await migrate(database.url)
-  if (options.redis_url === undefined) await migrateQueue(database.url)
-  const key_file = join(options.directory, 'key-encryption-keys')
-  await createKeyFile(key_file)
-  const account = await prepareAccount(database.url, key_file, options.directory)
+  const { prepare } = await loading
+  const { environment, account } = await prepare(database.url, options)
   signal.throwIfAborted()
-  const environment = { database_url: database.url, redis_url: options.redis_url, key_file, port: options.port }
   const services = await startServices(stack, options.root, environment, signal)
   const local = {
     platform_url: localUrl(options.port['platform-api']),

@@ -1,0 +1,6 @@
+export { agentFixtures } from './agent-fixtures.ts'
+export type { Fixtures, OperationFixture } from './fixture.ts'
+export { isolationMatrix, type Matrix, type MatrixOptions } from './matrix.ts'
+export { platformFixtures } from './platform-fixtures.ts'
+export { withoutAccountConditions } from './without-account.ts'
+export { operationsOf } from './operations.ts'
