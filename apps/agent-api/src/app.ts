@@ -1,7 +1,17 @@
 import document from '@keelson/contracts/openapi/agent-api.json' with { type: 'json' }
 import { isTransient, type Database } from '@keelson/database'
+import { idempotencyStore, type IdentityStore } from '@keelson/identity'
+import type { Queue } from '@keelson/queue'
+import type { AccountKeys } from '@keelson/secrets'
 import { createService, type Authenticate, type Logger, type Metrics, type Service } from '@keelson/service-kit'
+import { agentApiKeyRoutes } from './agent-api-keys/routes.ts'
+import type { AgentNetwork } from './agents/agent-network.ts'
+import { agentRoutes } from './agents/routes.ts'
 import { checkpointRoutes } from './checkpoints/routes.ts'
+import { deliveryRoutes } from './deliveries/routes.ts'
+import type { ForwardLimits } from './forward/forward-request.ts'
+import type { Keyring } from './forward/keyring.ts'
+import { forwardRoutes } from './forward/routes.ts'
 import { spanRoutes } from './spans/routes.ts'
 import type { SpanWriter } from './spans/span-writer.ts'
 
@@ -9,7 +19,16 @@ import type { SpanWriter } from './spans/span-writer.ts'
 export type Deps = {
   db: Database
   spanWriter: SpanWriter
+  queue: Queue
+  accountKeys: AccountKeys
+  identities: IdentityStore
+  network: AgentNetwork
+  keyring: Keyring
+  /** Where the outside reaches this service, for the addresses of webhooks. */
+  publicUrl: string | null
+  forwardLimits?: ForwardLimits
   authenticate: Authenticate
+  proxyHops?: number
   log: Logger
   metrics: Metrics
 }
@@ -18,8 +37,23 @@ export type Deps = {
 export const createApp = (deps: Deps): Service => {
   const { db, authenticate, log, metrics } = deps
   const readiness = { postgres: async () => void (await db.sql`select 1`) }
-  const service = createService({ name: 'agent-api', document, log, metrics, authenticate, readiness, isTransient })
+  const idempotency = idempotencyStore(db)
+  const service = createService({
+    name: 'agent-api',
+    document,
+    log,
+    metrics,
+    authenticate,
+    proxyHops: deps.proxyHops ?? 0,
+    readiness,
+    isTransient,
+    idempotency,
+  })
+  agentApiKeyRoutes(service, deps)
+  agentRoutes(service, deps)
+  forwardRoutes(service, deps)
   checkpointRoutes(service, deps)
   spanRoutes(service, deps)
+  deliveryRoutes(service, deps)
   return service
 }

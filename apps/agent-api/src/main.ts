@@ -1,9 +1,19 @@
 import { connect } from '@keelson/database'
 import { assertMigrated } from '@keelson/database/migrate'
-import { assertBoundRole, authenticator, FailedAttempts, openAccountKeys, systemSecret } from '@keelson/identity'
+import {
+  assertBoundRole,
+  authenticator,
+  FailedAttempts,
+  identityStore,
+  openAccountKeys,
+  systemSecret,
+} from '@keelson/identity'
+import { connectQueue } from '@keelson/queue'
 import { createLogger, createMetrics, listen, runMain } from '@keelson/service-kit'
+import { agentNetwork } from './agents/agent-network.ts'
 import { createApp } from './app.ts'
 import { agentConfig } from './config.ts'
+import { createKeyring } from './forward/keyring.ts'
 import { spanWriter } from './spans/span-writer.ts'
 
 await runMain(
@@ -17,10 +27,26 @@ await runMain(
     await assertBoundRole(db, process.env)
     const accountKeys = await openAccountKeys(db, process.env)
     const pepper = await systemSecret(accountKeys, 'api-key.pepper')
-    const { authenticate } = stack.use(authenticator({ db, pepper, header: 'authorization', failedAttempts: new FailedAttempts() }))
+    const { authenticate } = stack.use(
+      authenticator({ db, pepper, header: 'authorization', failedAttempts: new FailedAttempts() }),
+    )
     const writer = spanWriter(db)
     stack.defer(writer.drain)
-    const service = createApp({ db, spanWriter: writer, authenticate, log, metrics })
+    const queue = stack.use(await connectQueue({ redisUrl: config.REDIS_URL ?? undefined, databaseUrl: url, log }))
+    const service = createApp({
+      db,
+      spanWriter: writer,
+      queue,
+      accountKeys,
+      identities: identityStore(db, pepper),
+      network: stack.use(agentNetwork({ allowPrivate: config.ALLOW_PRIVATE_AGENTS })),
+      keyring: createKeyring({ db, accountKeys, log }),
+      publicUrl: config.PUBLIC_URL,
+      authenticate,
+      proxyHops: config.PROXY_HOPS,
+      log,
+      metrics,
+    })
     const { HOST: host, PORT: port, METRICS_PORT: metricsPort, DRAIN_TIMEOUT: drainMs } = config
     stack.use(await listen(service, { host, port, metricsPort, drainMs }))
   },

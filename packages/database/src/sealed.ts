@@ -21,4 +21,18 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     record_id: 'credential_id',
     record_version: 'version',
   },
+  {
+    table: 'agent.agent_api_key_secrets',
+    column: 'sealed',
+    purpose: 'agent_api_key.secret',
+    record_id: 'key_id',
+    record_version: 'version',
+  },
+  {
+    table: 'agent.signing_secrets',
+    column: 'sealed',
+    purpose: 'agent.signing_secret',
+    record_id: 'agent_id',
+    record_version: 'version',
+  },
 ]

@@ -1,3 +1,6 @@
 export { agent } from './schema.ts'
+export { AGENT_API_KEY_NAME_UNIQUE, agentApiKeys, agentApiKeySecrets } from './agent-api-keys.ts'
+export { AGENT_NAME_UNIQUE, agents, signingSecrets } from './agents.ts'
 export { checkpointBlobs, checkpoints, checkpointTtls, checkpointWrites, REFUSED, threads } from './checkpoints.ts'
 export { spans } from './spans.ts'
+export { webhookDeliveries } from './webhook-deliveries.ts'

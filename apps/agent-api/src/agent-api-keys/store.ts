@@ -1,0 +1,37 @@
+import type { Database } from '@keelson/database'
+import { notFound } from '@keelson/service-kit'
+import type { WebhookSource } from '@keelson/contracts/agent'
+import { keyColumns, type KeyRow } from './key-row.ts'
+
+/** A key by its id, or by its name and source below an agent. */
+export type KeyName = { id: string } | { agent_id: string; name: string; source: WebhookSource }
+
+/** The keys of one account's agents, for readers of everything but their values. */
+export const keyStore = ({ sql }: Pick<Database, 'sql'>, account_id: string) => {
+  const named = (key: KeyName) =>
+    'id' in key
+      ? sql`account_id = ${account_id} and id = ${key.id}`
+      : sql`account_id = ${account_id} and agent_id = ${key.agent_id} and name = ${key.name} and source = ${key.source}`
+
+  return {
+    /** @throws ApiError `not_found` */
+    async get(key: KeyName): Promise<KeyRow> {
+      const [row] = await sql<KeyRow[]>`select ${keyColumns(sql)} from agent.agent_api_keys where ${named(key)}`
+      return row ?? notFound('agent API key')
+    },
+
+    async list(agent_id: string, { limit, page_number }: { limit: number; page_number: number }): Promise<KeyRow[]> {
+      return sql<KeyRow[]>`
+        select ${keyColumns(sql)} from agent.agent_api_keys
+        where account_id = ${account_id} and agent_id = ${agent_id}
+        order by created_at, id limit ${limit} offset ${(page_number - 1) * limit}`
+    },
+
+    /** Removes a key with its secrets. @throws ApiError `not_found` */
+    async delete(key: KeyName): Promise<KeyRow> {
+      const [row] = await sql<KeyRow[]>`
+        delete from agent.agent_api_keys where ${named(key)} returning ${keyColumns(sql)}`
+      return row ?? notFound('agent API key')
+    },
+  }
+}

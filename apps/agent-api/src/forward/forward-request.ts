@@ -1,0 +1,53 @@
+import { uuidv7, type RawContext } from '@keelson/service-kit'
+import type { AgentNetwork } from '../agents/agent-network.ts'
+import { answerBody } from './answer.ts'
+import { callAgent } from './call-agent.ts'
+import { deadline } from './deadline.ts'
+import { agentUrl } from './forward-path.ts'
+import { answeredHeaders, hopHeaders, passedHeaders } from './forwarded-headers.ts'
+import type { WebhookKey } from './keyring.ts'
+
+export type ForwardLimits = {
+  /** From the call to the last byte of the answer. */
+  totalMs: number
+  /** The most bytes of an answer. */
+  maxBytes: number
+}
+
+export const FORWARD_LIMITS: ForwardLimits = { totalMs: 300_000, maxBytes: 104_857_600 }
+
+export type Forwarded = { key: WebhookKey; path: string; query: string; body: Buffer }
+
+/**
+ * Hands a verified request to its agent and passes the answer on while it comes.
+ *
+ * @throws ApiError `agent_unreachable`, `agent_timeout`
+ */
+export const forwardRequest = async (
+  { network, limits }: { network: AgentNetwork; limits: ForwardLimits },
+  c: RawContext,
+  { key, path, query, body }: Forwarded,
+): Promise<Response> => {
+  const { raw } = c.req
+  const { requestId, traceparent } = c.env
+  const nowSeconds = Math.floor(Date.now() / 1000)
+  const hop = hopHeaders({ key, id: uuidv7(), attempt: 1, body, requestId, traceparent, nowSeconds })
+  const { signal, clear } = deadline(limits.totalMs, raw, c.env)
+  try {
+    const answer = await callAgent(network, {
+      url: agentUrl(key.acp_url, path, query),
+      method: raw.method as 'GET' | 'HEAD' | 'POST',
+      headers: { ...passedHeaders(raw.headers, key.source), ...hop },
+      body,
+      signal,
+    })
+    const content = await answerBody(answer, limits, clear)
+    return new Response(content as BodyInit | null, {
+      status: answer.statusCode,
+      headers: answeredHeaders(answer.headers, key.source),
+    })
+  } catch (error) {
+    clear()
+    throw error
+  }
+}

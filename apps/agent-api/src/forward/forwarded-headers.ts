@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import type { WebhookKey } from './keyring.ts'
+import { signStandardWebhook } from './verify-standard-webhook.ts'
+
+export type HeaderFields = Record<string, string>
+
+/** What is passed on from any sender. Everything else stays here: credentials, cookies, hop-by-hop headers. */
+const PASSED = ['accept', 'accept-language', 'content-type', 'idempotency-key', 'last-event-id', 'user-agent']
+
+const PREFIXES = { github: 'x-github-', slack: 'x-slack-', external: null } as const
+
+/** Of the sender's headers, those that the agent gets to see. */
+export const passedHeaders = (headers: Headers, source: WebhookKey['source']): HeaderFields => {
+  const dropped = new Set((headers.get('connection') ?? '').toLowerCase().split(/\s*,\s*/))
+  const prefix = PREFIXES[source]
+  const passed: HeaderFields = {}
+  headers.forEach((value, name) => {
+    const isSources = prefix !== null && name.startsWith(prefix) && name !== 'x-slack-signature'
+    if ((isSources || PASSED.includes(name)) && !dropped.has(name)) passed[name] = value
+  })
+  return passed
+}
+
+export type Hop = {
+  key: Pick<WebhookKey, 'account_id' | 'agent_id' | 'key_id' | 'source' | 'signingSecret'>
+  /** The id of the event for the agent: the same at every attempt. */
+  id: string
+  attempt: number
+  body: Buffer
+  requestId: string
+  traceparent: string | null
+  nowSeconds: number
+}
+
+/** The trace that the sender began, or a new one, with a span of our own. */
+const childTrace = (traceparent: string | null): string => {
+  const [, traceId = randomBytes(16).toString('hex'), , flags = '01'] = traceparent?.split('-') ?? []
+  return `00-${traceId}-${randomBytes(8).toString('hex')}-${flags}`
+}
+
+/** Who is calling, signed so that the agent can tell that it is us. */
+export const hopHeaders = ({ key, id, attempt, body, requestId, traceparent, nowSeconds }: Hop): HeaderFields => {
+  const { timestamp, signature } = signStandardWebhook(key.signingSecret, { id, body, nowSeconds })
+  return {
+    'accept-encoding': 'identity',
+    traceparent: childTrace(traceparent),
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signature,
+    'x-keelson-account-id': key.account_id,
+    'x-keelson-agent-id': key.agent_id,
+    'x-keelson-attempt': String(attempt),
+    'x-keelson-key-id': key.key_id,
+    'x-keelson-source': key.source,
+    'x-request-id': requestId,
+  }
+}
+
+/** What is passed back of the agent's answer: no cookies, no redirects, nothing about the connection. */
+const ANSWERED = [
+  'cache-control',
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-type',
+  'retry-after',
+]
+const ANSWERED_TO = { github: [], slack: ['x-slack-no-retry'], external: [] } as const
+
+export const answeredHeaders = (
+  headers: Record<string, string | string[] | undefined>,
+  source: WebhookKey['source'],
+): HeaderFields => {
+  // Whatever an agent answers, a browser must not run it on our address.
+  const answered: HeaderFields = { 'content-security-policy': 'sandbox' }
+  for (const name of [...ANSWERED, ...ANSWERED_TO[source]]) {
+    const value = headers[name]
+    if (typeof value === 'string') answered[name] = value
+  }
+  return answered
+}

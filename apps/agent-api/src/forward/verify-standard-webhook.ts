@@ -1,0 +1,36 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+export const WEBHOOK_TOLERANCE_SECONDS = 300
+
+const TIMESTAMP = /^\d{1,11}$/
+const ID = /^[^.\s]{1,255}$/
+const SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/
+
+/** The three headers of Standard Webhooks 1.0.0. */
+export type WebhookSignature = { id: string; timestamp: string; signature: string }
+
+const macOf = (secret: Buffer, id: string, timestamp: string, body: Buffer): Buffer =>
+  createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest()
+
+/** Signs a message as Standard Webhooks has it. */
+export const signStandardWebhook = (
+  secret: Buffer,
+  { id, body, nowSeconds }: { id: string; body: Buffer; nowSeconds: number },
+): WebhookSignature => {
+  const timestamp = String(nowSeconds)
+  return { id, timestamp, signature: `v1,${macOf(secret, id, timestamp, body).toString('base64')}` }
+}
+
+/** Whether one of the signatures of a message is right, and its timestamp within five minutes. */
+export const verifyStandardWebhook = (
+  secret: Buffer,
+  body: Buffer,
+  { id, timestamp, signature }: WebhookSignature,
+  nowSeconds: number,
+): boolean => {
+  const isFresh = TIMESTAMP.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= WEBHOOK_TOLERANCE_SECONDS
+  const expected = macOf(secret, id, timestamp, body)
+  const given = signature.split(' ').map((one) => SIGNATURE.exec(one)?.[1])
+  const isRight = given.some((base64) => timingSafeEqual(expected, Buffer.from(base64 ?? '0'.repeat(43), 'base64')))
+  return isRight && isFresh && ID.test(id)
+}

@@ -1,0 +1,52 @@
+import { connect } from '@keelson/database'
+import { assertMigrated } from '@keelson/database/migrate'
+import { assertBoundRole, openAccountKeys } from '@keelson/identity'
+import { connectQueue } from '@keelson/queue'
+import { ApiError, createLogger, createMetrics, createService, listen, runMain } from '@keelson/service-kit'
+import { agentNetwork } from './agents/agent-network.ts'
+import { webhookWorkerConfig } from './config.ts'
+import { startDeliveryWorker } from './deliveries/delivery-worker.ts'
+
+/** Shorter than the claim, so that no second worker attempts what this one still waits for. */
+const ATTEMPT_MS = 30_000
+const CLAIM_MS = 60_000
+
+const refuseAll = () => Promise.reject(new ApiError('unauthenticated'))
+
+await runMain(
+  async (stack) => {
+    const config = webhookWorkerConfig(process.env)
+    const log = createLogger({
+      service: 'webhook-worker',
+      level: config.LOG_LEVEL,
+      fields: ['delivery_id', 'attempts'],
+    })
+    const metrics = createMetrics()
+    const url = config.DATABASE_URL.expose()
+    const maxConnections = config.DATABASE_CONNECTIONS
+    const db = stack.use(connect({ url, applicationName: 'webhook-worker', maxConnections }))
+    await assertMigrated(db)
+    await assertBoundRole(db, process.env)
+    const accountKeys = await openAccountKeys(db, process.env)
+    const network = stack.use(agentNetwork({ allowPrivate: config.ALLOW_PRIVATE_AGENTS }))
+    const queue = stack.use(await connectQueue({ redisUrl: config.REDIS_URL ?? undefined, databaseUrl: url, log }))
+    stack.use(
+      startDeliveryWorker({
+        db,
+        accountKeys,
+        network,
+        queue,
+        log,
+        claimMs: CLAIM_MS,
+        attemptMs: ATTEMPT_MS,
+        concurrency: config.WEBHOOK_CONCURRENCY,
+      }),
+    )
+    const readiness = { postgres: async () => void (await db.sql`select 1`), queue: queue.ping }
+    // Probes and metrics are all the HTTP that a worker has.
+    const probes = createService({ name: 'agent-api', document: {}, log, metrics, authenticate: refuseAll, readiness })
+    const { HOST: host, PORT: port, METRICS_PORT: metricsPort, DRAIN_TIMEOUT: drainMs } = config
+    stack.use(await listen(probes, { host, port, metricsPort, drainMs }))
+  },
+  { service: 'webhook-worker' },
+)
