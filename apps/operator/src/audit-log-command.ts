@@ -1,0 +1,1 @@
+import '@keelson/identity/audit-log-command'

@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { identityStore, openAccountKeys, systemSecret } from '@keelson/identity'
+import {
+  createServiceUser,
+  SERVICES,
+  startService,
+  waitUntilReady,
+  type ServiceName,
+  type StackEnvironment,
+} from '@keelson/local-stack'
+import { migrateQueue } from '@keelson/queue'
+import { createKeyFile } from '@keelson/secrets'
+import { freePort, testDatabase, testRedis, type TestDatabase } from '@keelson/testing'
+import { ROOT } from './run-start.ts'
+
+export type RunningServices = AsyncDisposable & {
+  url: Record<ServiceName, string>
+  metricsUrl: Record<ServiceName, string>
+  database: TestDatabase
+  /** A key that may do everything, of an account of its own. */
+  key: string
+  /** Of another account. */
+  otherKey: string
+}
+
+const METRICS_OFFSET = 1000
+
+const urlsOf = (port: Record<string, number>, offset = 0) =>
+  Object.fromEntries(Object.entries(port).map(([name, at]) => [name, `http://127.0.0.1:${at + offset}`])) as Record<
+    ServiceName,
+    string
+  >
+
+const issueKeys = async ({ db }: TestDatabase, keyFile: string) => {
+  const pepper = await systemSecret(await openAccountKeys(db, { KEY_FILE: keyFile }), 'api-key.pepper')
+  const store = identityStore(db, pepper)
+  const issue = async (name: string) => {
+    const { account_id } = await store.createAccount(name)
+    const { id: identity_id } = await store.createIdentity({ account_id, type: 'user', name })
+    return (await store.issueKey({ account_id, identity_id, name })).token
+  }
+  return { key: await issue('first'), otherKey: await issue('second') }
+}
+
+/**
+ * The services as processes of their own on a database of their own, from their sources, so that nothing needs to be
+ * built; ready when this resolves.
+ */
+export const runningServices = async (names: readonly ServiceName[]): Promise<RunningServices> => {
+  await using stack = new AsyncDisposableStack()
+  const directory = await mkdtemp(join(tmpdir(), 'keelson-services-'))
+  stack.defer(() => rm(directory, { recursive: true, force: true }))
+  const database = stack.use(await testDatabase())
+  const key_file = join(directory, 'keys')
+  await createKeyFile(key_file)
+  await migrateQueue(database.url)
+  const port = Object.fromEntries(
+    await Promise.all(SERVICES.map(async ({ name }) => [name, await freePort()] as const)),
+  ) as Record<ServiceName, number>
+  const environment: StackEnvironment = {
+    database_url: await createServiceUser(database.url),
+    owns_database: false,
+    redis_url: testRedis() ?? undefined,
+    key_file,
+    port,
+  }
+  const services = SERVICES.filter(({ name }) => names.includes(name)).map((service) => ({
+    ...service,
+    bundle: `apps/${service.name}/src/main.ts`,
+  }))
+  for (const service of services) {
+    const running = startService(ROOT, service, environment)
+    stack.defer(async () => void (await running.stop()))
+  }
+  await Promise.all(services.map((service) => waitUntilReady(service, environment, AbortSignal.timeout(60_000))))
+  const keys = await issueKeys(database, key_file)
+  const owned = stack.move()
+  return {
+    url: urlsOf(port),
+    metricsUrl: urlsOf(port, METRICS_OFFSET),
+    database,
+    ...keys,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
