@@ -22,6 +22,10 @@ export const settings = {
     description: 'how long requests in flight may take at the end',
   }),
   DATABASE_CONNECTIONS: setting.integer({ default: 12, min: 2, max: 200, description: 'connections to Postgres' }),
+  SPAN_RETENTION: setting.durationMs({
+    default: null,
+    description: 'how long spans are kept, such as `90d`; unset, for ever',
+  }),
   PUBLIC_URL: setting.url({
     protocols: ['http', 'https'],
     default: null,
@@ -35,7 +39,7 @@ export const settings = {
 
 export const agentConfig = (env: Environment): Config<typeof settings> => loadConfig(env, settings)
 
-const { PROXY_HOPS: _hops, PUBLIC_URL: _url, ...shared } = settings
+const { PROXY_HOPS: _hops, PUBLIC_URL: _url, SPAN_RETENTION: _retention, ...shared } = settings
 
 /** What the webhook worker needs from its environment. */
 export const webhookWorkerSettings = {

@@ -14,7 +14,10 @@ import { agentNetwork } from './agents/agent-network.ts'
 import { createApp } from './app.ts'
 import { agentConfig } from './config.ts'
 import { createKeyring } from './forward/keyring.ts'
+import { scheduleRetention } from './spans/retain-spans.ts'
 import { spanWriter } from './spans/span-writer.ts'
+
+const RETENTION_INTERVAL_MS = 3_600_000
 
 await runMain(
   async (stack) => {
@@ -32,6 +35,8 @@ await runMain(
     )
     const writer = spanWriter(db)
     stack.defer(writer.drain)
+    const retentionMs = config.SPAN_RETENTION
+    if (retentionMs !== null) stack.use(scheduleRetention(db, { retentionMs, intervalMs: RETENTION_INTERVAL_MS, log }))
     const queue = stack.use(await connectQueue({ redisUrl: config.REDIS_URL ?? undefined, databaseUrl: url, log }))
     const service = createApp({
       db,

@@ -31,11 +31,32 @@ export class JsonText {
 /** The JSON text of a free-form field: the caller's own text where it is known. */
 export const jsonTextOf = (value: unknown): string => (value instanceof JsonText ? value.text : JSON.stringify(value))
 
+const KNOWN_KEYS = 1000
+const quotedKeys = new Map<string, string>()
+
+/** Keys are few and come again and again. */
+const quoted = (key: string): string => {
+  const known = quotedKeys.get(key)
+  if (known !== undefined) return known
+  const text = `${JSON.stringify(key)}:`
+  if (quotedKeys.size < KNOWN_KEYS) quotedKeys.set(key, text)
+  return text
+}
+
+const writeArray = (items: readonly unknown[]): string => {
+  let text = ''
+  for (const item of items) text += `${text === '' ? '' : ','}${writeJson(item ?? null)}`
+  return `[${text}]`
+}
+
 /** Serialises a value like `JSON.stringify`, with every {@link JsonText} written as its own text. */
 export const writeJson = (value: unknown): string => {
+  if (value === null) return 'null'
+  if (typeof value !== 'object') return JSON.stringify(value) ?? 'null'
   if (value instanceof JsonText) return value.text
-  if (Array.isArray(value)) return `[${value.map((item) => writeJson(item ?? null)).join(',')}]`
-  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
-  const members = Object.entries(value).filter(([, member]) => member !== undefined)
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${writeJson(member)}`).join(',')}}`
+  if (Array.isArray(value)) return writeArray(value)
+  let text = ''
+  for (const [key, member] of Object.entries(value))
+    if (member !== undefined) text += `${text === '' ? '' : ','}${quoted(key)}${writeJson(member)}`
+  return `{${text}}`
 }

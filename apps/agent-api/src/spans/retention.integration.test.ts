@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { createLogger } from '@keelson/service-kit'
+import { eventually } from '@keelson/testing'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { testApp } from '../test-app.fixture.ts'
+import { retainSpans, scheduleRetention } from './retain-spans.ts'
+
+const DAY_MS = 86_400_000
+const COMMAND = new URL('retain-spans-command.ts', import.meta.url).pathname
+
+let app: Awaited<ReturnType<typeof testApp>>
+beforeAll(async () => {
+  app = await testApp()
+})
+afterAll(() => app[Symbol.asyncDispose]())
+beforeEach(() => app.db.sql`truncate agent.spans`)
+
+/** Spans recorded that many days ago. */
+const recorded = (count: number, days: number) => app.db.sql`
+  insert into agent.spans (account_id, id, trace_id, name, start_time, created_at)
+  select 'account', ${`${days} days ago `} || n, 'trace', 'step', now(), now() - ${days}::int * interval '1 day'
+  from generate_series(1, ${count}::int) as n`
+
+const left = async () => {
+  const rows = await app.db.sql<{ days: string; count: number }[]>`
+    select split_part(id, ' ', 1) as days, count(*)::int as count from agent.spans group by 1 order by 1`
+  return Object.fromEntries(rows.map(({ days, count }) => [days, count]))
+}
+
+test('old spans go in batches, however many, and young ones stay', async () => {
+  await recorded(250, 40)
+  await recorded(100, 31)
+  await recorded(70, 29)
+  await recorded(5, 0)
+  expect(await retainSpans(app.db, { retentionMs: 30 * DAY_MS, batchSize: 100 })).toBe(350)
+  expect(await left()).toEqual({ 0: 5, 29: 70 })
+  expect(await retainSpans(app.db, { retentionMs: 30 * DAY_MS })).toBe(0)
+})
+
+test('a span that is being written is not waited for', async () => {
+  await recorded(10, 40)
+  await app.db.sql.begin(async (tx) => {
+    await tx`update agent.spans set end_time = now() where id = '40 days ago 3'`
+    expect(await retainSpans(app.db, { retentionMs: 30 * DAY_MS })).toBe(9)
+  })
+  expect(await retainSpans(app.db, { retentionMs: 30 * DAY_MS })).toBe(1)
+})
+
+test('it stops between two batches when it is told to', async () => {
+  await recorded(10, 40)
+  expect(await retainSpans(app.db, { retentionMs: DAY_MS, signal: AbortSignal.abort() })).toBe(0)
+  expect(await left()).toEqual({ 40: 10 })
+})
+
+test('the scheduled job does it again and again', async () => {
+  const log = createLogger({ service: 'agent-api', level: 'fatal' })
+  await using _job = scheduleRetention(app.db, { retentionMs: DAY_MS, intervalMs: 10, log })
+  for (const days of [2, 3]) {
+    await recorded(3, days)
+    await eventually(async () => expect(await left()).toEqual({}))
+  }
+})
+
+test('the command deletes what SPAN_RETENTION says and ends with 0', async () => {
+  await recorded(3, 40)
+  await recorded(3, 20)
+  const env = { PATH: process.env['PATH'], DATABASE_URL: app.url, SPAN_RETENTION: '30d' }
+  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND], { env })
+  expect(stdout).toContain('deleted 3 spans\n')
+  expect(await left()).toEqual({ 20: 3 })
+})
