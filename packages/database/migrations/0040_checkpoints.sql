@@ -161,19 +161,18 @@ create function agent.delete_leftovers(account text, thread text, part integer) 
   perform pg_advisory_xact_lock(hashtext(account), hashtext(thread));
   delete from agent.checkpoint_blobs as b where b.account_id = account and b.ctid = any (array(
     select v.ctid from agent.checkpoint_blobs as v where v.account_id = account and v.thread_id = thread
-      and not exists (
-        select from agent.checkpoints as c, unnest(c.channels, c.versions) as named (channel, version)
-        where c.account_id = account and c.thread_id = thread and c.checkpoint_ns = v.checkpoint_ns
-          and named.channel = v.channel and named.version = v.version)
+      and (v.checkpoint_ns, v.channel, v.version) not in (
+        select c.checkpoint_ns, named.channel, named.version
+        from agent.checkpoints as c, unnest(c.channels, c.versions) as named (channel, version)
+        where c.account_id = account and c.thread_id = thread)
     limit part));
   get diagnostics blobs = row_count;
   delete from agent.checkpoint_writes as w where w.account_id = account and w.ctid = any (array(
     select v.ctid from agent.checkpoint_writes as v
     join agent.threads as t on t.account_id = v.account_id and t.thread_id = v.thread_id and v.checkpoint_id <= t.deleted_through
     where v.account_id = account and v.thread_id = thread
-      and not exists (
-        select from agent.checkpoints as c where c.account_id = account and c.thread_id = thread
-          and c.checkpoint_ns = v.checkpoint_ns and c.checkpoint_id = v.checkpoint_id)
+      and (v.checkpoint_ns, v.checkpoint_id) not in (
+        select c.checkpoint_ns, c.checkpoint_id from agent.checkpoints as c where c.account_id = account and c.thread_id = thread)
     limit part));
   get diagnostics writes = row_count;
   return next;

@@ -1,13 +1,16 @@
 import type { Database } from '@keelson/database'
 import type { PendingQuery, Row } from 'postgres'
 
-/** Checkpoints of a thread that may go, the oldest first, as of when the thread had last changed. */
-export type Doomed = { updated_at: string; namespaces: string[]; ids: string[] }
+/** Checkpoints of a thread that may go, the oldest first. `children` stay, and come from one that may go. */
+export type Doomed = { namespaces: string[]; ids: string[]; child_namespaces: string[]; child_ids: string[] }
 
 /** So many are found at once; those left are found by asking again. */
 const MAX_DOOMED = 5000
 
-/** Whether `checkpoint` holds a value of `channel`, both names of the query around it. */
+/**
+ * Whether `checkpoint` holds a value of `channel`, both names of the query around it. The offset makes it one look into
+ * the index for each, whatever the planner believes of a young table.
+ */
 const hasValue = (
   { sql }: Pick<Database, 'sql'>,
   account_id: string,
@@ -19,7 +22,7 @@ const hasValue = (
     select from agent.checkpoint_blobs as b
     where b.account_id = ${account_id} and b.thread_id = ${thread_id} and b.checkpoint_ns = ${checkpoint}.checkpoint_ns
       and b.channel = ${channel} and b.version = ${checkpoint}.versions[array_position(${checkpoint}.channels, ${channel})]
-      and b.blob is not null and b.type <> 'empty')`
+      and b.blob is not null and b.type <> 'empty' offset 0)`
 
 /**
  * Finds what may go when `isKept`, a condition on `ranked`, tells what stays. An ancestor stays as well while a kept
@@ -63,11 +66,14 @@ export const findDoomed = async (
     ), doomed as (
       select checkpoint_ns, checkpoint_id from ranked
       where (${isKept}) is not true
-        and not exists (select from needed where needed.checkpoint_ns = ranked.checkpoint_ns and needed.checkpoint_id = ranked.checkpoint_id)
+        and (checkpoint_ns, checkpoint_id) not in (select checkpoint_ns, checkpoint_id from needed)
       order by checkpoint_id limit ${MAX_DOOMED}
     )
-    select updated_at, doomed.namespaces, doomed.ids
-    from agent.threads as t, (select array_agg(checkpoint_ns) as namespaces, array_agg(checkpoint_id) as ids from doomed) as doomed
-    where ${ofThread(sql`t`)} and doomed.ids is not null`
+    select * from (
+      select array_agg(checkpoint_ns) as namespaces, array_agg(checkpoint_id) as ids from doomed) as doomed, (
+      select coalesce(array_agg(checkpoint_ns), '{}') as child_namespaces, coalesce(array_agg(checkpoint_id), '{}') as child_ids
+      from ranked where (checkpoint_ns, parent_checkpoint_id) in (select * from doomed)
+        and (checkpoint_ns, checkpoint_id) not in (select * from doomed)) as children
+    where ids is not null`
   return doomed ?? null
 }

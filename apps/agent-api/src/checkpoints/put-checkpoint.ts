@@ -3,35 +3,46 @@ import type { PutCheckpointRequest } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
 import type { z } from 'zod'
 import { channelVersions } from './channel-versions.ts'
+import { incomingRows } from './incoming-rows.ts'
 import { searchable } from './metadata-filter.ts'
 import { orRefusal } from './refusals.ts'
 
 type Put = z.output<typeof PutCheckpointRequest>
 type Blobs = Put['blobs']
 
-/** Up to so many blobs each value is a parameter of its own, the cheapest way for large ones. */
-const MAX_PARAMETERS = 24
+const BLOB_COLUMNS = ['channel', 'version', 'type', 'blob'] as const
+const FIRST_BLOB = 13
 
-/** In the order of their key, so that puts of the same blobs never wait for each other in a circle. */
-const inOrder = (blobs: Blobs): Blobs =>
-  blobs.toSorted((a, b) => (a.channel < b.channel ? -1 : a.channel > b.channel ? 1 : a.version < b.version ? -1 : 1))
-
-const incomingBlobs = ({ sql }: Pick<Database, 'sql'>, blobs: Blobs) => {
-  if (blobs.length > MAX_PARAMETERS) {
-    return sql`select * from json_to_recordset(${JSON.stringify(blobs)}::text::json) as _(channel text, version text, type text, blob text)`
-  }
-  return sql`values ${sql(blobs.map(({ channel, version, type, blob }) => [channel, version, type, blob ?? null]) as string[][])}`
+const inKeyOrder = (a: Blobs[number], b: Blobs[number]): number => {
+  if (a.channel !== b.channel) return a.channel < b.channel ? -1 : 1
+  return a.version < b.version ? -1 : 1
 }
 
-const storedBlobs = (db: Pick<Database, 'sql'>, account_id: string, { thread_id, checkpoint_ns, blobs }: Put) => db.sql`
-  , stored_blobs as (
+const STORED_BLOBS = (incoming: string) => `, stored_blobs as (
     insert into agent.checkpoint_blobs as b (account_id, thread_id, checkpoint_ns, channel, version, type, blob)
-    select ${account_id}, ${thread_id}, ${checkpoint_ns}, channel, version, type, decode(blob, 'base64')
-    from admitted, (${incomingBlobs(db, inOrder(blobs))}) as incoming (channel, version, type, blob)
+    select $1, $2, $3, channel, version, type, decode(blob, 'base64')
+    from admitted, (${incoming}) as incoming (channel, version, type, blob)
     on conflict (account_id, thread_id, checkpoint_ns, channel, version) do update set type = b.type
     where (b.type, b.blob) is distinct from (excluded.type, excluded.blob)
     returning xmax <> 0 as differs
   )`
+
+const statementOf = (incoming: string | null): string => `
+  with admitted as materialized (
+    select agent.admit($1, $2, $3, $5), case when $12::text is not null then agent.admit_at_head($1, $2, $3, $4, $12) end
+  ), changed as (
+    insert into agent.threads (account_id, thread_id) select $1, $2 from admitted
+    on conflict (account_id, thread_id) do update set updated_at = now()
+  ) ${incoming === null ? '' : STORED_BLOBS(incoming)}, stored as (
+    insert into agent.checkpoints (
+      account_id, thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
+      checkpoint, metadata, metadata_filter, channels, versions, run_id)
+    select $1, $2, $3, $4, $5, $6, $7, $8::text::jsonb, $9::text[], $10::text[], $11 from admitted
+    on conflict (account_id, thread_id, checkpoint_ns, checkpoint_id) do update set
+      checkpoint = excluded.checkpoint, metadata = excluded.metadata, metadata_filter = excluded.metadata_filter,
+      channels = excluded.channels, versions = excluded.versions, run_id = excluded.run_id
+  )
+  select ${incoming === null ? '' : `case when exists (select from stored_blobs where differs) then agent.refuse('version_conflict') end`}`
 
 const runIdOf = (metadata: unknown): string | null => {
   const { run_id } = (metadata instanceof JsonText ? metadata.value : metadata) as { run_id?: unknown }
@@ -43,38 +54,24 @@ const runIdOf = (metadata: unknown): string | null => {
  *
  * @throws ApiError `version_conflict`, `head_moved`, `thread_deleted`
  */
-export const putCheckpoint = async (db: Pick<Database, 'sql'>, account_id: string, put: Put): Promise<void> => {
-  const { sql } = db
-  const {
-    thread_id,
-    checkpoint_ns,
-    checkpoint_id,
-    parent_checkpoint_id = null,
-    expected_head_checkpoint_id: expected,
-    blobs,
-  } = put
+export const putCheckpoint = async ({ sql }: Pick<Database, 'sql'>, account_id: string, put: Put): Promise<void> => {
   const { channels, versions } = channelVersions(put.checkpoint)
-  const atHead =
-    expected === undefined
-      ? sql``
-      : sql`, agent.admit_at_head(${account_id}, ${thread_id}, ${checkpoint_ns}, ${checkpoint_id}, ${expected})`
-  const conflicts = sql`case when exists (select from stored_blobs where differs) then agent.refuse('version_conflict') end`
-  await orRefusal(sql`
-    with admitted as materialized (
-      select agent.admit(${account_id}, ${thread_id}, ${checkpoint_ns}, ${parent_checkpoint_id}) ${atHead}
-    ), changed as (
-      insert into agent.threads (account_id, thread_id) select ${account_id}, ${thread_id} from admitted
-      on conflict (account_id, thread_id) do update set updated_at = now()
-    ) ${blobs.length === 0 ? sql`` : storedBlobs(db, account_id, put)}, stored as (
-      insert into agent.checkpoints (
-        account_id, thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
-        checkpoint, metadata, metadata_filter, channels, versions, run_id)
-      select ${account_id}, ${thread_id}, ${checkpoint_ns}, ${checkpoint_id}, ${parent_checkpoint_id}, ${jsonTextOf(put.checkpoint)},
-        ${jsonTextOf(put.metadata)}, ${searchable(put.metadata)}::text::jsonb, ${channels}::text[], ${versions}::text[], ${runIdOf(put.metadata)}
-      from admitted
-      on conflict (account_id, thread_id, checkpoint_ns, checkpoint_id) do update set
-        checkpoint = excluded.checkpoint, metadata = excluded.metadata, metadata_filter = excluded.metadata_filter,
-        channels = excluded.channels, versions = excluded.versions, run_id = excluded.run_id
-    )
-    select ${blobs.length === 0 ? sql`` : conflicts}`)
+  // In the order of their key, so that puts of the same blobs never wait for each other in a circle.
+  const incoming = incomingRows(put.blobs.toSorted(inKeyOrder), BLOB_COLUMNS, FIRST_BLOB)
+  const parameters = [
+    account_id,
+    put.thread_id,
+    put.checkpoint_ns,
+    put.checkpoint_id,
+    put.parent_checkpoint_id ?? null,
+    jsonTextOf(put.checkpoint),
+    jsonTextOf(put.metadata),
+    searchable(put.metadata),
+    channels,
+    versions,
+    runIdOf(put.metadata),
+    put.expected_head_checkpoint_id ?? null,
+    ...incoming.parameters,
+  ]
+  await orRefusal(sql.unsafe(statementOf(incoming.text), parameters, { prepare: true }))
 }

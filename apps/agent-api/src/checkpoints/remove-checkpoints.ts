@@ -21,65 +21,71 @@ export const sum = (one: Counts, other: Counts): Counts => ({
   writes: one.writes + other.writes,
 })
 
-/** Counts checkpoints with their writes and the blobs that only they name; deletes them unless it is a dry run. */
+/**
+ * Counts checkpoints with their writes and the blobs that only they name; deletes them unless it is a dry run. Rows are
+ * found one by one in the index, whatever the planner believes of a young table.
+ */
 const removeOrCount = async (
   sql: Sql,
   { account_id, thread_id, dryRun }: Removal,
-  { updated_at, namespaces, ids }: Doomed,
+  doomed: Doomed,
+  from = 0,
+  to = Infinity,
 ) => {
-  const remove = (rows: PendingQuery<Row[]>, returning: PendingQuery<Row[]>) =>
-    dryRun ? sql`select ${returning} ${rows}` : sql`delete ${rows} returning ${returning}`
-  const using = dryRun ? sql`,` : sql`using`
-  const mark = dryRun
+  const { namespaces, ids, child_namespaces, child_ids } = doomed
+  const ofThread = sql`account_id = ${account_id} and thread_id = ${thread_id}`
+  const deletions = dryRun
     ? sql``
-    : sql`, marked as (
-        update agent.threads set deleted_through = greatest(deleted_through, (select max(checkpoint_id) from gone)), deleted_at = now()
-        where account_id = ${account_id} and thread_id = ${thread_id} and exists (select from gone))`
+    : sql`, gone as (
+        delete from agent.checkpoints where account_id = ${account_id} and ctid = any (array(select ctid from found))
+      ), gone_blobs as (
+        delete from agent.checkpoint_blobs where account_id = ${account_id} and ctid = any (array(select ctid from found_blobs))
+      ), gone_writes as (
+        delete from agent.checkpoint_writes where account_id = ${account_id} and ctid = any (array(select ctid from found_writes))
+      ), marked as (
+        update agent.threads set deleted_through = greatest(deleted_through, (select max(checkpoint_id) from found)), deleted_at = now()
+        where ${ofThread} and exists (select from found))`
   const [counts] = await sql<[Counts]>`
-    with gone as materialized (${remove(
-      sql`from agent.checkpoints as c ${using} unnest(${namespaces}::text[], ${ids}::text[]) as doomed (checkpoint_ns, checkpoint_id)
-        where c.account_id = ${account_id} and c.thread_id = ${thread_id}
-          and c.checkpoint_ns = doomed.checkpoint_ns and c.checkpoint_id = doomed.checkpoint_id
-          and exists (select from agent.threads where account_id = ${account_id} and thread_id = ${thread_id} and updated_at = ${updated_at})`,
-      sql`c.checkpoint_ns, c.checkpoint_id, c.channels, c.versions`,
-    )}), gone_names as materialized (
-      select distinct checkpoint_ns, named.channel, named.version from gone, unnest(channels, versions) as named (channel, version)
-    ), kept_names as materialized (
-      select distinct c.checkpoint_ns, named.channel, named.version
-      from agent.checkpoints as c, unnest(c.channels, c.versions) as named (channel, version)
-      where c.account_id = ${account_id} and c.thread_id = ${thread_id}
-        and not exists (select from gone where gone.checkpoint_ns = c.checkpoint_ns and gone.checkpoint_id = c.checkpoint_id)
-    ), names as materialized (select * from gone_names except select * from kept_names), gone_blobs as (${remove(
-      sql`from agent.checkpoint_blobs as b ${using} names
-        where b.account_id = ${account_id} and b.thread_id = ${thread_id}
-          and b.checkpoint_ns = names.checkpoint_ns and b.channel = names.channel and b.version = names.version`,
-      sql`1`,
-    )}), gone_writes as (${remove(
-      sql`from agent.checkpoint_writes as w ${using} gone
-        where w.account_id = ${account_id} and w.thread_id = ${thread_id}
-          and w.checkpoint_ns = gone.checkpoint_ns and w.checkpoint_id = gone.checkpoint_id`,
-      sql`1`,
-    )}) ${mark}
-    select (select count(*)::integer from gone) as checkpoints, (select count(*)::integer from gone_blobs) as blobs,
-      (select count(*)::integer from gone_writes) as writes`
+    with doomed as materialized (
+      select * from unnest(${namespaces}::text[], ${ids}::text[]) as _ (checkpoint_ns, checkpoint_id)
+    ), known as materialized (
+      select * from doomed union all select * from unnest(${child_namespaces}::text[], ${child_ids}::text[])
+    ), found as materialized (
+      select c.* from unnest(${namespaces.slice(from, to)}::text[], ${ids.slice(from, to)}::text[]) as part (checkpoint_ns, checkpoint_id), lateral (
+        select ctid, checkpoint_ns, checkpoint_id, channels, versions from agent.checkpoints as c
+        where ${ofThread} and c.checkpoint_ns = part.checkpoint_ns and c.checkpoint_id = part.checkpoint_id offset 0) as c
+      where not exists (
+        select from agent.checkpoints where ${ofThread} and (checkpoint_ns, parent_checkpoint_id) in (select * from doomed)
+          and (checkpoint_ns, checkpoint_id) not in (select * from known))
+    ), names as materialized (
+      select checkpoint_ns, named.channel, named.version from found, unnest(channels, versions) as named (channel, version)
+      except
+      select checkpoint_ns, named.channel, named.version
+      from agent.checkpoints, unnest(channels, versions) as named (channel, version)
+      where ${ofThread} and (checkpoint_ns, checkpoint_id) not in (select checkpoint_ns, checkpoint_id from found)
+    ), found_blobs as materialized (
+      select b.ctid from names, lateral (
+        select ctid from agent.checkpoint_blobs as b where ${ofThread}
+          and b.checkpoint_ns = names.checkpoint_ns and b.channel = names.channel and b.version = names.version offset 0) as b
+    ), found_writes as materialized (
+      select w.ctid from found, lateral (
+        select ctid from agent.checkpoint_writes as w where ${ofThread}
+          and w.checkpoint_ns = found.checkpoint_ns and w.checkpoint_id = found.checkpoint_id offset 0) as w
+    ) ${deletions}
+    select (select count(*)::integer from found) as checkpoints, (select count(*)::integer from found_blobs) as blobs,
+      (select count(*)::integer from found_writes) as writes`
   return counts
 }
 
-const underLock = ({ sql }: Pick<Database, 'sql'>, removal: Removal, doomed: Doomed): Promise<Counts> =>
+const underLock = ({ sql }: Pick<Database, 'sql'>, removal: Removal, doomed: Doomed, from: number): Promise<Counts> =>
   sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtext(${removal.account_id}), hashtext(${removal.thread_id}))`
-    return await removeOrCount(tx as unknown as Sql, removal, doomed)
-  })
-
-const partsOf = ({ updated_at, namespaces, ids }: Doomed): Doomed[] =>
-  Array.from({ length: Math.ceil(ids.length / PART) }, (_, index) => {
-    const part = [index * PART, (index + 1) * PART] as const
-    return { updated_at, namespaces: namespaces.slice(...part), ids: ids.slice(...part) }
+    return await removeOrCount(tx as unknown as Sql, removal, doomed, from, from + PART)
   })
 
 /**
- * Removes all checkpoints of a thread that are not kept, in parts with a short lock each. What is found holds only while
- * nobody puts to the thread; when somebody did, it is found anew.
+ * Removes all checkpoints of a thread that are not kept, in parts with a short lock each. When somebody forks a
+ * checkpoint that was about to go, what may go is found anew.
  *
  * @returns what was removed, and whether some is left because the thread kept changing
  */
@@ -92,8 +98,8 @@ export const removeCheckpoints = async (
     const doomed = await findDoomed(db, removal)
     if (doomed === null) return { ...removed, isLeft: false }
     if (removal.dryRun) return { ...(await removeOrCount(db.sql, removal, doomed)), isLeft: false }
-    for (const part of partsOf(doomed)) {
-      const counts = await underLock(db, removal, part)
+    for (let from = 0; from < doomed.ids.length; from += PART) {
+      const counts = await underLock(db, removal, doomed, from)
       removed = sum(removed, counts)
       if (counts.checkpoints === 0) break
     }

@@ -15,17 +15,16 @@ import { PAGE_COLUMNS, readTuples } from './tuple-rows.ts'
 
 /** The checkpoints of one account; every verb is one statement. */
 export const checkpointStore = (db: Pick<Database, 'sql'>, account_id: string) => ({
-  /** A checkpoint, or the latest, with its blobs and pending writes; `null` when there is none. */
+  /** A checkpoint, or the latest, with its blobs and pending writes as JSON; `null` when there is none. */
   async getTuple(query: z.output<typeof GetCheckpointTupleRequest>): Promise<CheckpointGetTupleResponse | null> {
-    const { sql } = db
     const { thread_id, checkpoint_ns, checkpoint_id, include } = query
-    const atCheckpoint = checkpoint_id === undefined ? sql`` : sql`and checkpoint_id = ${checkpoint_id}`
-    const page = sql`
-      select ${sql(PAGE_COLUMNS)}, 0 as item from agent.checkpoints
-      where account_id = ${account_id} and thread_id = ${thread_id} and checkpoint_ns = ${checkpoint_ns} ${atCheckpoint}
+    const parameters = [account_id, thread_id, checkpoint_ns, ...(checkpoint_id === undefined ? [] : [checkpoint_id])]
+    const text = `
+      select ${PAGE_COLUMNS}, 0 as item from agent.checkpoints
+      where account_id = $1 and thread_id = $2 and checkpoint_ns = $3 ${checkpoint_id === undefined ? '' : 'and checkpoint_id = $4'}
       order by checkpoint_id desc limit 1`
     const parts = { blobs: true, pending_writes: true, parent_pending_sends: include.length > 0 }
-    const [tuple] = await readTuples(db, account_id, page, parts)
+    const [tuple] = await readTuples(db, { text, parameters }, parts)
     return (tuple as CheckpointGetTupleResponse | undefined) ?? null
   },
 

@@ -1,110 +1,92 @@
 import { JsonText } from '@keelson/contracts'
-import type { CheckpointBlob, CheckpointListItem, CheckpointWrite } from '@keelson/contracts/agent'
+import type { CheckpointListItem } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
-import type { PendingQuery, Row as AnyRow } from 'postgres'
-import type { z } from 'zod'
-
-type Write = z.infer<typeof CheckpointWrite>
-type Blob = z.infer<typeof CheckpointBlob>
 
 /** What to read beside the checkpoints. */
 export type Parts = { blobs: boolean; pending_writes: boolean; parent_pending_sends: boolean }
 
-type Facts = {
-  thread_id: string
-  checkpoint_ns: string
-  checkpoint_id: string
-  parent_checkpoint_id: string | null
-  checkpoint: string
-  metadata: string
-}
-type Row = { item: number; part: 'checkpoint' | 'blob' | 'write' | 'send' } & Facts & Write & Blob
+/** A query whose rows are checkpoints with their position `item`; `$1` is the account. */
+export type Page = { text: string; parameters: (string | number)[] }
 
-const SENDS = '__pregel_tasks'
+type Part = keyof Parts | 'checkpoint'
+type Row = { item: number; part: Part; json: string }
 
-/** Base64 as the wire has it: Postgres breaks it into lines. */
-export const oneLine = (base64: string): string => (base64.length > 76 ? base64.replaceAll('\n', '') : base64)
+/** The columns that {@link readTuples} needs of a page, beside `item`. */
+export const PAGE_COLUMNS =
+  'thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata, channels, versions'
 
-const blobsOf = ({ sql }: Pick<Database, 'sql'>, account_id: string) => sql`
-  union all
-  select item, 'blob', null, null, null, null, null, null, named.channel, named.version, b.type, encode(b.blob, 'base64'), null, null
+// Every row is JSON already, with a text of Postgres around what is stored: nothing is parsed on the way to the caller.
+const CHECKPOINTS = `
+  select item, 'checkpoint' as part, concat(
+    '{"thread_id":', to_json(thread_id), ',"checkpoint_ns":', to_json(checkpoint_ns), ',"checkpoint_id":', to_json(checkpoint_id),
+    ',"parent_checkpoint_id":', coalesce(to_json(parent_checkpoint_id), 'null'), ',"checkpoint":', checkpoint, ',"metadata":', metadata
+  ) as json
+  from page`
+
+const BLOBS = `
+  select item, 'blobs', concat(
+    '{"channel":', to_json(named.channel), ',"version":', to_json(named.version), ',"type":', to_json(type),
+    ',"blob":', coalesce('"' || encode(blob, 'base64') || '"', 'null'), '}')
   from page, unnest(channels, versions) as named (channel, version), lateral (
     select type, blob from agent.checkpoint_blobs as b
-    where b.account_id = ${account_id} and b.thread_id = page.thread_id and b.checkpoint_ns = page.checkpoint_ns
+    where b.account_id = $1 and b.thread_id = page.thread_id and b.checkpoint_ns = page.checkpoint_ns
       and b.channel = named.channel and b.version = named.version limit 1) as b`
 
-const writesOf = ({ sql }: Pick<Database, 'sql'>, account_id: string, part: 'write' | 'send') => {
-  const isSend = part === 'send'
-  const ofChannel = isSend ? sql`and w.channel = ${SENDS}` : sql``
-  return sql`
-    union all (
-    select item, ${part}, null, null, null, null, null, null, w.channel, null, w.type, encode(w.blob, 'base64'), w.task_id, w.idx
-    from page, lateral (
-      select channel, type, blob, task_id, idx, task_path from agent.checkpoint_writes as w
-      where w.account_id = ${account_id} and w.thread_id = page.thread_id and w.checkpoint_ns = page.checkpoint_ns
-        and w.checkpoint_id = ${isSend ? sql`page.parent_checkpoint_id` : sql`page.checkpoint_id`} ${ofChannel} offset 0) as w
-    order by ${isSend ? sql`item, w.task_path, w.task_id, w.idx` : sql`item, w.task_id, w.idx`})`
+const writesOf = (part: Part, checkpoint_id: string, condition: string, order: string) => `
+  (select item, '${part}', concat(
+    '{"task_id":', to_json(task_id), ',"idx":', idx, ',"channel":', to_json(channel), ',"type":', coalesce(to_json(type), 'null'),
+    ',"blob":"', encode(blob, 'base64'), '"}')
+  from page, lateral (
+    select * from agent.checkpoint_writes as w
+    where w.account_id = $1 and w.thread_id = page.thread_id and w.checkpoint_ns = page.checkpoint_ns
+      and w.checkpoint_id = page.${checkpoint_id} ${condition} offset 0) as w
+  order by item, ${order})`
+
+const WRITES = writesOf('pending_writes', 'checkpoint_id', '', 'task_id, idx')
+const SENDS = writesOf(
+  'parent_pending_sends',
+  'parent_checkpoint_id',
+  `and w.channel = '__pregel_tasks'`,
+  'task_path, task_id, idx',
+)
+
+const statementOf = (page: string, parts: Parts): string => {
+  const selects = [CHECKPOINTS]
+  if (parts.blobs) selects.push(BLOBS)
+  if (parts.pending_writes) selects.push(WRITES)
+  if (parts.parent_pending_sends) selects.push(SENDS)
+  return `with page as materialized (${page}) ${selects.join(' union all ')}`
 }
 
-/** The columns that {@link readTuples} needs of a page, beside `item`, the position. */
-export const PAGE_COLUMNS = [
-  'thread_id',
-  'checkpoint_ns',
-  'checkpoint_id',
-  'parent_checkpoint_id',
-  'checkpoint',
-  'metadata',
-  'channels',
-  'versions',
-] as const
+/** Postgres breaks base64 into lines; nothing else in these rows holds a line break. */
+export const oneLine = (text: string): string => (text.includes('\n') ? text.replaceAll('\n', '') : text)
 
-const present = (row: Row, parts: Parts): CheckpointListItem => ({
-  thread_id: row.thread_id,
-  checkpoint_ns: row.checkpoint_ns,
-  checkpoint_id: row.checkpoint_id,
-  parent_checkpoint_id: row.parent_checkpoint_id,
-  checkpoint: new JsonText(row.checkpoint),
-  metadata: new JsonText(row.metadata),
-  ...(parts.blobs && { blobs: [] }),
-  ...(parts.pending_writes && { pending_writes: [] }),
-  ...(parts.parent_pending_sends && { parent_pending_sends: [] }),
-})
+type Item = { checkpoint: string } & Record<keyof Parts, string[]>
 
-const presentWrite = ({ task_id, idx, channel, type, blob }: Row): Write => ({
-  task_id,
-  idx,
-  channel,
-  type,
-  blob: oneLine(blob ?? ''),
-})
+/** An item as its own JSON, which the answer carries as it is. */
+const present = ({ checkpoint, ...members }: Item, parts: Parts): CheckpointListItem => {
+  let text = checkpoint
+  for (const part of ['blobs', 'pending_writes', 'parent_pending_sends'] as const) {
+    if (parts[part]) text += `,"${part}":[${members[part].join(',')}]`
+  }
+  return new JsonText(`${text}}`) as unknown as CheckpointListItem
+}
 
 /**
- * The checkpoints of a page, with what was asked for beside them, in one statement and one snapshot: a row for each
- * checkpoint, blob and write.
+ * The checkpoints of a page as JSON, with what was asked for beside them, in one statement and one snapshot: a row for
+ * each checkpoint, blob and write.
  */
 export const readTuples = async (
-  db: Pick<Database, 'sql'>,
-  account_id: string,
-  page: PendingQuery<AnyRow[]>,
+  { sql }: Pick<Database, 'sql'>,
+  page: Page,
   parts: Parts,
 ): Promise<CheckpointListItem[]> => {
-  const { sql } = db
-  const rows = await sql<Row[]>`
-    with page as materialized (${page})
-    select item, 'checkpoint' as part, thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata,
-      null as channel, null as version, null as type, null as blob, null as task_id, null::integer as idx
-    from page
-    ${parts.blobs ? blobsOf(db, account_id) : sql``}
-    ${parts.pending_writes ? writesOf(db, account_id, 'write') : sql``}
-    ${parts.parent_pending_sends ? writesOf(db, account_id, 'send') : sql``}`
-  const items: CheckpointListItem[] = []
-  for (const row of rows) {
-    const item = (items[row.item] ??= present(row, parts))
-    if (row.part === 'blob') {
-      const { channel, version, type, blob } = row
-      item.blobs?.push({ channel, version, type, blob: blob === null ? null : oneLine(blob) })
-    } else if (row.part !== 'checkpoint')
-      item[row.part === 'write' ? 'pending_writes' : 'parent_pending_sends']?.push(presentWrite(row))
+  const rows = await sql.unsafe<Row[]>(statementOf(page.text, parts), page.parameters, { prepare: true })
+  const items: Item[] = []
+  for (const { item, part, json } of rows) {
+    if (part === 'checkpoint')
+      items[item] = { checkpoint: json, blobs: [], pending_writes: [], parent_pending_sends: [] }
+    else items[item]?.[part].push(oneLine(json))
   }
-  return items
+  return items.map((item) => present(item, parts))
 }

@@ -1,0 +1,26 @@
+import { checkpointRoutes } from '../../apps/agent-api/src/checkpoints/routes.ts'
+import { connect } from '../../packages/database/src/connect.ts'
+import { migrate } from '../../packages/database/src/migrate.ts'
+import { authenticator } from '../../packages/identity/src/authenticator.ts'
+import { createLogger, createMetrics, createService, listen } from '../../packages/service-kit/src/index.ts'
+import { TEST_PEPPER, testAccount } from '../../packages/testing/src/test-account.ts'
+
+// agent-api in a process of its own; tells its parent where it is and with which key.
+const url = process.env['DATABASE_URL'] ?? ''
+await migrate(url)
+const db = connect({ url, applicationName: 'bench', maxConnections: 16 })
+const { authenticate } = authenticator({ db, pepper: TEST_PEPPER, header: 'authorization' })
+const service = createService({
+  name: 'agent-api',
+  document: { info: { version: '0.1.0' }, paths: {} },
+  log: createLogger({ service: 'agent-api', level: 'error' }),
+  metrics: createMetrics(),
+  authenticate,
+  readiness: {},
+})
+checkpointRoutes(service, { db })
+const { token } = await testAccount(db)
+const { url: baseUrl } = await listen(service, { host: '127.0.0.1', port: 0, metricsPort: 0, drainMs: 1000 })
+if (process.env['PROF']) process.on('SIGINT', () => process.exit(0))
+process.send?.({ baseUrl, apiKey: token })
+process.on('disconnect', () => process.exit(0))

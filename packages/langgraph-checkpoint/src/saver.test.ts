@@ -1,0 +1,77 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { KeelsonSaver } from './saver.ts'
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+/** A server that gives these answers, one after the other; the last one again and again. */
+const serving = async (...answers: Answer[]) => {
+  const requests: string[] = []
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '')
+    request.resume()
+    request.on('end', () => answers[Math.min(requests.length, answers.length) - 1]?.(request, response))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base/`
+  const stop = () => {
+    server.closeAllConnections()
+    server.close()
+  }
+  return { baseUrl, requests, [Symbol.dispose]: stop }
+}
+
+const json = (status: number, body: unknown, headers = {}): Answer => (_, response) =>
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+const hangUp: Answer = (request) => request.socket.destroy()
+const silence: Answer = () => {}
+
+const config = { configurable: { thread_id: 't' } }
+const saverOf = (baseUrl: string, more = {}) => new KeelsonSaver({ baseUrl, apiKey: 'key', ...more })
+
+test('what failed in passing is repeated: a busy service, a cut connection', async () => {
+  using server = await serving(json(503, { code: 'unavailable' }), hangUp, json(200, null))
+  expect(await saverOf(server.baseUrl).getTuple(config)).toBeUndefined()
+  expect(server.requests).toEqual(Array(3).fill('/base/checkpoints/get-tuple'))
+})
+
+test('a refusal is not repeated, and tells its status and code', async () => {
+  using server = await serving(json(409, { code: 'thread_deleted', detail: 'gone' }))
+  const refused = saverOf(server.baseUrl).deleteThread('t')
+  await expect(refused).rejects.toMatchObject({ name: 'KeelsonError', status: 409, code: 'thread_deleted' })
+  expect(server.requests).toHaveLength(1)
+})
+
+test('repeating ends: the last answer is the error, and no answer is one as well', async () => {
+  using busy = await serving(json(503, 'no problem document'))
+  await expect(saverOf(busy.baseUrl, { retries: 1 }).getTuple(config)).rejects.toMatchObject({ status: 503, code: 'unknown' })
+  expect(busy.requests).toHaveLength(2)
+  using silent = await serving(silence)
+  const unanswered = saverOf(silent.baseUrl, { retries: 1, timeoutMs: 50 }).getTuple(config)
+  await expect(unanswered).rejects.toMatchObject({ status: null, code: 'unreachable' })
+  expect(silent.requests).toHaveLength(2)
+})
+
+test('a list is read only as far as it is iterated', async () => {
+  const item = { thread_id: 't', checkpoint_ns: '', checkpoint_id: 'c', parent_checkpoint_id: null, checkpoint: { v: 4 }, metadata: {}, blobs: [], pending_writes: [] }
+  using server = await serving(json(200, Array(50).fill(item)))
+  for await (const tuple of saverOf(server.baseUrl).list(config)) {
+    expect(tuple.config.configurable).toEqual({ thread_id: 't', checkpoint_ns: '', checkpoint_id: 'c' })
+    break
+  }
+  expect(server.requests).toHaveLength(1)
+})
+
+test('versions sort as text by their number and are never the same twice', () => {
+  const saver = saverOf('http://127.0.0.1:1')
+  const versions: unknown[] = []
+  for (let version: number | undefined, count = 0; count < 12; count += 1) versions.push((version = saver.getNextVersion(version)))
+  expect(versions).toEqual(versions.map(String).toSorted())
+  expect(saver.getNextVersion(undefined)).not.toBe(saver.getNextVersion(undefined))
+  expect(String(saver.getNextVersion(7))).toMatch(/^0{31}8\.\d{16}$/)
+})
+
+test('a saver in a config can be printed', () => {
+  expect(JSON.stringify({ saver: saverOf('http://127.0.0.1:1') })).toBe('{"saver":"[KeelsonSaver]"}')
+})
