@@ -9,15 +9,17 @@ const span = async (call: Caller, label: string) => {
   return { id: body.id, trace_id: body.trace_id }
 }
 
+/** Two checkpoints of a thread, the value of a channel before the second. */
 const checkpoint = async (call: Caller, label: string) => {
-  const body = {
-    thread_id: `thread-${label}`,
-    checkpoint_id: 'checkpoint-1',
-    checkpoint: { v: 4 },
-    metadata: { run_id: `run-${label}` },
+  const thread_id = `thread-${label}`
+  const put = (checkpoint_id: string, more: object) => {
+    const state = { v: 4, channel_versions: { messages: '1' } }
+    const metadata = { run_id: `run-${label}` }
+    return call('putCheckpoint', { body: { thread_id, checkpoint_id, checkpoint: state, metadata, ...more } })
   }
-  await call('putCheckpoint', { body })
-  return body.thread_id
+  await put('checkpoint-1', { blobs: [{ channel: 'messages', version: '1', type: 'json', blob: 'e30=' }] })
+  await put('checkpoint-2', { parent_checkpoint_id: 'checkpoint-1' })
+  return thread_id
 }
 
 const agent = async (call: Caller, label: string) => {
@@ -150,10 +152,13 @@ export const agentFixtures: Fixtures = {
     guardedBy: 'writes under keys that begin with the account',
   },
   listCheckpoints: byThread((thread_id) => ({ thread_id })),
-  deleteThread: byThread((thread_id) => ({ thread_id })),
+  deleteThread: { ...byThread((thread_id) => ({ thread_id })), guardedBy: 'a function of the database does it' },
   getDeltaHistory: byThread((thread_id) => ({ thread_id, channels: ['messages'] })),
   pruneCheckpoints: byThread((thread_id) => ({ thread_ids: [thread_id], keep_last: 1 })),
-  copyThread: byThread((thread_id, label) => ({ source_thread_id: thread_id, target_thread_id: `copy-${label}` })),
+  copyThread: {
+    ...byThread((thread_id, label) => ({ source_thread_id: thread_id, target_thread_id: `copy-${label}` })),
+    guardedBy: 'a function of the database admits it',
+  },
   deleteCheckpointsByRun: byThread((_thread, label) => ({ run_ids: [`run-${label}`] })),
   listThreads: {
     own: async (call, label) => {
@@ -166,9 +171,12 @@ export const agentFixtures: Fixtures = {
     ...byThread((thread_id) => ({ thread_id, ttl_seconds: 60 })),
     guardedBy: 'writes under keys that begin with the account',
   },
-  registerAgent: byAgent(({ name }) => ({
-    body: { name, description: 'mine', acp_url: 'http://127.0.0.1:9', acp_type: 'sync' },
-  })),
+  registerAgent: {
+    ...byAgent(({ name }) => ({
+      body: { name, description: 'mine', acp_url: 'http://127.0.0.1:9', acp_type: 'sync' },
+    })),
+    guardedBy: 'writes under keys that begin with the account',
+  },
   listAgents: {
     own: async (call, label) => {
       const { id, name } = await agent(call, label)
@@ -178,7 +186,6 @@ export const agentFixtures: Fixtures = {
   getAgent: byAgent(({ id }) => ({ params: { agent_id: id } })),
   getAgentByName: byAgent(({ name }) => ({ params: { agent_name: name } })),
   deleteAgent: byAgent(({ id }) => ({ params: { agent_id: id } })),
-  deleteAgentByName: byAgent(({ name }) => ({ params: { agent_name: name } })),
   createWebhookTrigger: byAgent(({ name }) => ({
     body: { agent_name: name, name: 'octocat/hello-world', forward_path: 'hooks' },
   })),
@@ -189,7 +196,10 @@ export const agentFixtures: Fixtures = {
   rotateAgentApiKey: byKey(({ id }) => ({ params: { key_id: id }, body: {} })),
   deleteAgentApiKey: byKey(({ id }) => ({ params: { key_id: id } })),
   deleteAgentApiKeyByName: byKey(({ name, agent_id }) => ({ params: { name }, query: { agent_id } })),
-  listDeliveries: byKey(({ id }) => ({ query: { key_id: id } })),
+  listDeliveries: {
+    ...byKey(({ id }) => ({ query: { key_id: id } })),
+    guardedBy: 'deliveries come in through the ingress, whose own tests cover them',
+  },
   getDelivery: delivery,
   replayDelivery: delivery,
   replayDeliveries: byKey(({ id }) => ({ body: { key_id: id, received_from: START, received_before: START } })),

@@ -47,7 +47,7 @@ export const platformFixtures: Fixtures = {
     // The name another account uses is free here.
     own: async (call, label) => {
       const { id } = await credential(call, label)
-      return { body: { name: `second ${label}`, payload: 'x', type: 'key' }, ids: [id] }
+      return { body: { name: `second ${label}`, payload: 'x', type: 'key' }, ids: [`second ${label}`, id] }
     },
     missing: (label) => ({ body: { name: `unused ${label}`, payload: 'x', type: 'key' }, ids: [`unused ${label}`] }),
     guardedBy: 'inserts only',

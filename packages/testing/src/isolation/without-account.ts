@@ -3,21 +3,20 @@ import type postgres from 'postgres'
 
 const BY_VALUE = /\baccount_id = $/
 const BY_COLUMN = /\baccount_id = [a-z]+\.account_id\b/g
+const BY_NUMBER = /\baccount_id = (?=\$\d)/g
 
-const loosened = (strings: TemplateStringsArray): { strings: TemplateStringsArray; count: number } => {
-  let count = 0
-  const loosen = (text: string): string =>
+type Loosen = (text: string) => string
+
+const loosening = (onRemoved: () => void): Loosen => {
+  const put = (text: string) => () => {
+    onRemoved()
+    return text
+  }
+  return (text) =>
     text
-      .replace(BY_VALUE, () => {
-        count += 1
-        return `account_id <> '' and '' <> `
-      })
-      .replaceAll(BY_COLUMN, () => {
-        count += 1
-        return `account_id <> ''`
-      })
-  const changed = strings.map(loosen)
-  return { strings: Object.assign(changed, { raw: changed }), count }
+      .replace(BY_VALUE, put(`account_id <> '' and '' <> `))
+      .replaceAll(BY_NUMBER, put(`account_id <> '' and '' <> `))
+      .replaceAll(BY_COLUMN, put(`account_id <> ''`))
 }
 
 type Tag = (first: TemplateStringsArray, ...rest: unknown[]) => unknown
@@ -29,17 +28,19 @@ type Tag = (first: TemplateStringsArray, ...rest: unknown[]) => unknown
  * @param onRemoved told of each condition that was taken away
  */
 export const withoutAccountConditions = (db: Database, onRemoved: () => void): Database => {
+  const loosen = loosening(onRemoved)
+
   const faulty = <Sql extends postgres.ISql>(sql: Sql): Sql =>
     new Proxy(sql, {
       apply: (target, self, [first, ...rest]: [TemplateStringsArray, ...unknown[]]) => {
         const call = (strings: TemplateStringsArray) => (target as unknown as Tag).call(self, strings, ...rest)
         if (!Array.isArray(first) || !('raw' in first)) return call(first)
-        const { strings, count } = loosened(first)
-        for (let index = 0; index < count; index += 1) onRemoved()
-        return call(count === 0 ? first : strings)
+        const strings = first.map(loosen)
+        return call(Object.assign(strings, { raw: strings }))
       },
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name)
+        if (name === 'unsafe') return (text: string, ...rest: never[]) => target.unsafe(loosen(text), ...rest)
         if (name !== 'begin' && name !== 'savepoint') return value
         return (run: (tx: postgres.TransactionSql) => unknown) =>
           (value as (run: (tx: postgres.TransactionSql) => unknown) => unknown).call(target, (tx) => run(faulty(tx)))
