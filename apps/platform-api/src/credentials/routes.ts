@@ -1,6 +1,7 @@
 import { credentials } from '@keelson/contracts/platform'
 import type { Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
+import { auditedReads } from './audited-reads.ts'
 import { createCredential } from './create-credential.ts'
 import { presentCredential } from './credential-row.ts'
 import { deleteCredential } from './delete-credential.ts'
@@ -10,6 +11,7 @@ import { updateCredential } from './update-credential.ts'
 
 export const credentialRoutes = (service: Service, deps: Pick<Deps, 'db' | 'accountKeys'>) => {
   const { db } = deps
+  const readAudited = auditedReads(db)
 
   service.handle(credentials.createCredential, async (call) => presentCredential(await createCredential(deps, call)))
 
@@ -30,7 +32,7 @@ export const credentialRoutes = (service: Service, deps: Pick<Deps, 'db' | 'acco
     credentials.getCredentialSecret,
     async ({ params, principal, requestId }) => {
       const key = { id: params.credential_id }
-      const result = await revealCredential(deps, { key, principal, requestId })
+      const result = await revealCredential({ ...deps, readAudited }, { key, principal, requestId })
       return { result, object: 'credential_secret' as const }
     },
     {
@@ -44,7 +46,7 @@ export const credentialRoutes = (service: Service, deps: Pick<Deps, 'db' | 'acco
     credentials.getCredentialSecretByName,
     async ({ params, principal, requestId }) => {
       const key = { name: params.credential_name }
-      const result = await revealCredential(deps, { key, principal, requestId })
+      const result = await revealCredential({ ...deps, readAudited }, { key, principal, requestId })
       return { result, object: 'credential_secret' as const }
     },
     {

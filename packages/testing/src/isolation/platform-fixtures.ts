@@ -41,6 +41,8 @@ const modelById = (part: Part = {}) => ({
   missing: () => ({ ...part, params: { model_id: MISSING_MODEL }, ids: [MISSING_MODEL] }),
 })
 
+const REVEAL = 'a function of the database does it, bound to the account by row-level security'
+
 /** What each operation of platform-api is asked about. A new operation needs a line here. */
 export const platformFixtures: Fixtures = {
   createCredential: {
@@ -60,8 +62,8 @@ export const platformFixtures: Fixtures = {
   },
   getCredential: credentialById(),
   getCredentialByName: credentialByName(),
-  getCredentialSecret: credentialById(),
-  getCredentialSecretByName: credentialByName(),
+  getCredentialSecret: { ...credentialById(), guardedBy: REVEAL },
+  getCredentialSecretByName: { ...credentialByName(), guardedBy: REVEAL },
   updateCredential: credentialById({ body: { description: 'changed', payload: 'changed' } }),
   deleteCredential: credentialById(),
   createModel: {

@@ -1,0 +1,74 @@
+import { groupCommit, isTransient, Overloaded, type Database } from '@keelson/database'
+import type { AuditedAct } from '@keelson/identity'
+import { ApiError } from '@keelson/service-kit'
+
+/** A credential by its id or by its name. */
+export type CredentialKey = { id: string } | { name: string }
+
+export type RevealCredential = Omit<AuditedAct, 'action'> & { key: CredentialKey }
+
+/** What is stored of a credential that exists; `sealed` is `null` when its current version is gone. */
+export type StoredSecret = { id: string; current_version: number; sealed: Buffer | null }
+
+const CREDENTIAL_ID = /^cred_[0-7][0-9a-hjkmnp-tv-z]{25}$/
+
+/** What an audit row may say of a target that was not found: an id of ours, never other text of the caller's. */
+export const namedTarget = (key: CredentialKey): string | null =>
+  'id' in key && CREDENTIAL_ID.test(key.id) ? key.id : null
+
+type Row = { [Field in keyof StoredSecret]: StoredSecret[Field] | null }
+
+const storedSecret = ({ id, current_version, sealed }: Row): StoredSecret | null =>
+  id === null || current_version === null ? null : { id, current_version, sealed }
+
+const read = async (
+  { sql }: Pick<Database, 'sql'>,
+  acts: readonly RevealCredential[],
+): Promise<(StoredSecret | null)[]> => {
+  const column = (field: (act: RevealCredential) => string | null) => acts.map(field)
+  const rows = await sql<Row[]>`
+    select told.id, told.current_version, told.sealed
+    from unnest(
+      ${column(({ principal }) => principal.account_id)}::text[],
+      ${column(({ key }) => ('id' in key ? key.id : null))}::text[],
+      ${column(({ key }) => ('name' in key ? key.name : null))}::text[],
+      ${column(({ key }) => namedTarget(key))}::text[],
+      ${column(({ principal }) => principal.key_id)}::text[],
+      ${column(({ principal }) => principal.identity_id)}::text[],
+      ${column(({ principal }) => principal.identity_type)}::text[],
+      ${column(({ requestId }) => requestId)}::text[]
+    ) with ordinality as act (of_account, by_id, by_name, claimed_id, key_id, identity_id, identity_type, request_id, place)
+    left join lateral platform.reveal_credential(
+      of_account, by_id, by_name, claimed_id, key_id, identity_id, identity_type, request_id) as told on true
+    order by place`
+  return rows.map(storedSecret)
+}
+
+const overloaded = (error: unknown): never => {
+  if (!(error instanceof Overloaded)) throw error
+  throw new ApiError('unavailable', 'Too many secrets are being read at once', { retryAfterSeconds: 1, cause: error })
+}
+
+/**
+ * Reads ciphertexts, each with its audit row in the same statement: without the row there is no secret. Reads that come
+ * while the database is busy share a statement and its commit.
+ */
+export const auditedReads = (db: Pick<Database, 'sql'>) => {
+  let count = 0
+  const queue = groupCommit<RevealCredential & { key_of_item: string }, StoredSecret | null>({
+    write: (acts) => read(db, acts),
+    keyOf: ({ key_of_item }) => key_of_item,
+    isTransient,
+    lanes: 3,
+    maxItems: 64,
+    maxBytes: 65_536,
+    maxQueuedBytes: 8_388_608,
+    stallMs: 5_000,
+  })
+  return (act: RevealCredential): Promise<StoredSecret | null> => {
+    const item = { ...act, key_of_item: String((count += 1)) }
+    return queue.submit(act.principal.account_id, item, 1024).catch(overloaded)
+  }
+}
+
+export type AuditedReads = ReturnType<typeof auditedReads>
