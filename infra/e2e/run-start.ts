@@ -6,7 +6,7 @@ import { isPortFree, type LocalJson } from '@keelson/local-stack'
 import { eventually, freePort } from '@keelson/testing'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
-const SERVICES = ['vendor-simulator', 'platform-api', 'agent-api', 'deployer']
+const SERVICES = ['vendor-simulator', 'platform-api', 'agent-api', 'webhook-worker', 'deployer']
 
 export type Started = {
   /** The process that stands for `npm start`. */

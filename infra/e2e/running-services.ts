@@ -68,7 +68,7 @@ export const runningServices = async (names: readonly ServiceName[]): Promise<Ru
   }
   const services = SERVICES.filter(({ name }) => names.includes(name)).map((service) => ({
     ...service,
-    bundle: `apps/${service.name}/src/main.ts`,
+    bundle: service.bundle.replace('/dist/', '/src/').replace(/\.js$/, '.ts'),
   }))
   for (const service of services) {
     const running = startService(ROOT, service, environment)

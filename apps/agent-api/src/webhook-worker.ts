@@ -2,10 +2,11 @@ import { connect } from '@keelson/database'
 import { assertMigrated } from '@keelson/database/migrate'
 import { assertBoundRole, openAccountKeys } from '@keelson/identity'
 import { connectQueue } from '@keelson/queue'
-import { ApiError, createLogger, createMetrics, createService, listen, runMain } from '@keelson/service-kit'
+import { ApiError, createLogger, createMetrics, createService, listen, queueCounter, runMain } from '@keelson/service-kit'
 import { agentNetwork } from './agents/agent-network.ts'
 import { webhookWorkerConfig } from './config.ts'
-import { startDeliveryWorker } from './deliveries/delivery-worker.ts'
+import { deliveryMetrics } from './deliveries/delivery-metrics.ts'
+import { startDeliveryWorker } from './deliveries/worker.ts'
 
 /** Shorter than the claim, so that no second worker attempts what this one still waits for. */
 const ATTEMPT_MS = 30_000
@@ -29,7 +30,10 @@ await runMain(
     await assertBoundRole(db, process.env)
     const accountKeys = await openAccountKeys(db, process.env)
     const network = stack.use(agentNetwork({ allowPrivate: config.ALLOW_PRIVATE_AGENTS }))
-    const queue = stack.use(await connectQueue({ redisUrl: config.REDIS_URL ?? undefined, databaseUrl: url, log }))
+    deliveryMetrics(metrics, db)
+    const count = queueCounter(metrics)
+    const redisUrl = config.REDIS_URL ?? undefined
+    const queue = stack.use(await connectQueue({ redisUrl, databaseUrl: url, log, count }))
     stack.use(
       startDeliveryWorker({
         db,

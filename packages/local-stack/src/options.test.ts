@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { readOptions, UsageError } from './options.ts'
 
-const DEFAULTS = { 'vendor-simulator': 8083, 'platform-api': 8080, 'agent-api': 8081, deployer: 8082 }
+const DEFAULTS = {
+  'vendor-simulator': 8083,
+  'platform-api': 8080,
+  'agent-api': 8081,
+  'webhook-worker': 8084,
+  deployer: 8082,
+}
 
 describe('readOptions', () => {
   test('without flags and environment the documented ports and .keelson are used', () => {

@@ -9,7 +9,7 @@ export type StackEnvironment = {
   port: Record<ServiceName, number>
 }
 
-export type ServiceName = 'vendor-simulator' | 'platform-api' | 'agent-api' | 'deployer'
+export type ServiceName = 'vendor-simulator' | 'platform-api' | 'agent-api' | 'webhook-worker' | 'deployer'
 
 /** One process of the local stack. `--<name>-port` and `<NAME>_PORT` override its port. */
 export type Service = {
@@ -50,6 +50,12 @@ export const SERVICES: readonly Service[] = [
     bundle: 'apps/agent-api/dist/main.js',
     port: 8081,
     env: (stack) => ({ ...stores(stack), ALLOW_PRIVATE_AGENTS: 'true', PUBLIC_URL: localUrl(stack.port['agent-api']) }),
+  },
+  {
+    name: 'webhook-worker',
+    bundle: 'apps/agent-api/dist/webhook-worker.js',
+    port: 8084,
+    env: (stack) => ({ ...stores(stack), ALLOW_PRIVATE_AGENTS: 'true' }),
   },
   {
     name: 'deployer',

@@ -7,7 +7,7 @@ const hex = (secret: string, ...parts: (string | Buffer)[]): string => {
   return hmac.digest('hex')
 }
 
-export const githubHeaders = (secret: string, body: string | Buffer, delivery = crypto.randomUUID()) => ({
+export const githubHeaders = (secret: string, body: string | Buffer, delivery: string = crypto.randomUUID()) => ({
   'content-type': 'application/json',
   'x-github-event': 'push',
   'x-github-delivery': delivery,

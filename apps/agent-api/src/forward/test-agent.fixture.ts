@@ -9,13 +9,13 @@ export type Received = { method: string; url: string; headers: IncomingHttpHeade
 export const testAgent = async (answer: RequestListener = (_request, response) => void response.end('ok')) => {
   const received: Received[] = []
   const agent = { received, answer, url: '' }
-  const server = createServer((request, response) => {
-    void buffer(request).then((body) => {
-      const { method = '', url = '', headers } = request
-      received.push({ method, url, headers, body })
-      agent.answer(request, response)
-    })
-  })
+  const receive = async (...[request, response]: Parameters<RequestListener>) => {
+    const body = await buffer(request)
+    const { method = '', url = '', headers } = request
+    received.push({ method, url, headers, body })
+    agent.answer(request, response)
+  }
+  const server = createServer((request, response) => void receive(request, response))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   agent.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

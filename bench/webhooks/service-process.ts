@@ -1,0 +1,86 @@
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { connect } from '@keelson/database'
+import { accountKeyStore, identityStore } from '@keelson/identity'
+import { migrateQueue, connectQueue } from '@keelson/queue'
+import { accountKeys as openKeys, generateKey, keyProvider } from '@keelson/secrets'
+import { ApiError, createLogger, createMetrics, createService, listen, type Principal } from '@keelson/service-kit'
+import { createWebhookTrigger } from '../../apps/agent-api/src/agent-api-keys/webhook-trigger.ts'
+import { agentNetwork } from '../../apps/agent-api/src/agents/agent-network.ts'
+import { registerAgent } from '../../apps/agent-api/src/agents/register-agent.ts'
+import { answerBody } from '../../apps/agent-api/src/forward/answer.ts'
+import { callAgent } from '../../apps/agent-api/src/forward/call-agent.ts'
+import { deadline } from '../../apps/agent-api/src/forward/deadline.ts'
+import { agentUrl } from '../../apps/agent-api/src/forward/forward-path.ts'
+import { FORWARD_LIMITS } from '../../apps/agent-api/src/forward/forward-request.ts'
+import { answeredHeaders, passedHeaders } from '../../apps/agent-api/src/forward/forwarded-headers.ts'
+import { createKeyring } from '../../apps/agent-api/src/forward/keyring.ts'
+import { forwardRoutes } from '../../apps/agent-api/src/forward/routes.ts'
+import { readBody } from '../../packages/service-kit/src/request-body.ts'
+
+// agent-api's ingress and, beside it on `/proxy/*`, the same proxy that verifies and signs nothing. `agent` instead of
+// a database URL makes this the agent behind both.
+
+const [databaseUrl = 'agent', agentAt = ''] = process.argv.slice(2)
+const tell = (told: object) => process.send?.(told)
+
+const serveAgent = async () => {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{"ok":true}'))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  tell({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
+const authenticate = (): Promise<Principal> => Promise.reject(new ApiError('unauthenticated'))
+
+const serveIngress = async () => {
+  await migrateQueue(databaseUrl)
+  const db = connect({ url: databaseUrl, applicationName: 'bench' })
+  const log = createLogger({ service: 'bench', level: 'fatal' })
+  const provider = await keyProvider({ provider: 'environment', keys: generateKey() })
+  const accountKeys = openKeys(provider, accountKeyStore(db), { cacheSize: 1000, ttlMs: 600_000 })
+  const network = agentNetwork({ allowPrivate: true })
+  const keyring = createKeyring({ db, accountKeys, log })
+  const identities = identityStore(db, Buffer.alloc(32, 1))
+  const queue = await connectQueue({ databaseUrl })
+  const service = createService({
+    name: 'agent-api',
+    document: {},
+    log,
+    metrics: createMetrics(),
+    authenticate,
+    readiness: {},
+  })
+  forwardRoutes(service, { db, keyring, network, queue })
+  service.raw('post', '/proxy/*', async (c) => {
+    const body = await readBody(c.req.raw, c.env, 26_214_400)
+    const { signal, clear } = deadline(FORWARD_LIMITS.totalMs, c.req.raw, c.env)
+    const url = agentUrl(agentAt, 'hooks', c.env.query)
+    const headers = passedHeaders(c.req.raw.headers, 'github')
+    const answer = await callAgent(network, { url, method: 'POST', headers, body, signal })
+    const content = await answerBody(answer, FORWARD_LIMITS, clear)
+    return new Response(content as BodyInit, {
+      status: answer.statusCode,
+      headers: answeredHeaders(answer.headers, 'github'),
+    })
+  })
+  const { account_id } = await identities.createAccount('bench')
+  const registration = { name: 'bench', description: '', acp_url: agentAt, acp_type: 'async' as const }
+  await registerAgent({ db, accountKeys, identities, network, keyring }, { account_id, registration })
+  const trigger = {
+    agent_name: 'bench',
+    name: 'octocat/hello-world',
+    forward_path: 'hooks',
+    source: 'github',
+    delivery: 'sync',
+  } as const
+  const { secret } = await createWebhookTrigger({ db, accountKeys, keyring, publicUrl: null }, { account_id, trigger })
+  const { url } = await listen(service, { host: '127.0.0.1', port: 0, metricsPort: 0, drainMs: 100 })
+  tell({ url, secret })
+}
+
+await (databaseUrl === 'agent' ? serveAgent() : serveIngress())
+process.on('disconnect', () => process.exit())

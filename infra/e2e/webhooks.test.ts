@@ -1,0 +1,61 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { join } from 'node:path'
+import { eventually, freePort } from '@keelson/testing'
+import { sign } from '@octokit/webhooks-methods'
+import { expect, test } from 'vitest'
+import { ROOT } from './run-start.ts'
+import { runningServices } from './running-services.ts'
+
+const startAgent = (KEELSON_URL: string, KEELSON_API_KEY: string, PORT: string) => {
+  const env = { ...process.env, KEELSON_URL, KEELSON_API_KEY, PORT }
+  const agent = spawn(process.execPath, [join(ROOT, 'infra/e2e/example-agent.ts')], { env })
+  const lines: string[] = []
+  agent.stdout.on('data', (text: Buffer) => lines.push(...text.toString().trimEnd().split('\n')))
+  return { lines, [Symbol.dispose]: () => void agent.kill() }
+}
+
+test('an agent of thirty lines gets a signed push and a Slack event through triggers made with one curl each', async () => {
+  await using services = await runningServices(['agent-api', 'webhook-worker'])
+  const url = services.url['agent-api']
+  using agent = startAgent(url, services.key, String(await freePort()))
+  await eventually(() => expect(agent.lines).toContain('listening'))
+
+  const curl = (body: object): { secret: string; webhook_url: string } =>
+    JSON.parse(
+      execFileSync(
+        'curl',
+        ['-sS', `${url}/agent_api_keys/webhook-trigger`, '-H', `Authorization: Bearer ${services.key}`].concat([
+          '-H',
+          'Content-Type: application/json',
+          '-d',
+          JSON.stringify(body),
+        ]),
+        { encoding: 'utf8' },
+      ),
+    ) as never
+  const github = curl({
+    agent_name: 'triage',
+    name: 'octocat/hello-world',
+    forward_path: 'hooks/github',
+    delivery: 'durable',
+  })
+  const secret = 'the-signing-secret-of-the-app'
+  const slack = curl({ agent_name: 'triage', name: 'A0123', forward_path: 'hooks/slack', source: 'slack', secret })
+
+  const push = JSON.stringify({ ref: 'refs/heads/main', repository: { full_name: 'octocat/hello-world' } })
+  const headers = { 'x-hub-signature-256': await sign(github.secret, push), 'x-github-delivery': 'one' }
+  const pushed = await fetch(github.webhook_url, { method: 'POST', headers, body: push })
+  expect(pushed.status).toBe(202)
+
+  const event = JSON.stringify({ type: 'event_callback', api_app_id: 'A0123', event_id: 'Ev1' })
+  const at = String(Math.floor(Date.now() / 1000))
+  const signature = `v0=${createHmac('sha256', secret).update(`v0:${at}:${event}`).digest('hex')}`
+  const asked = await fetch(slack.webhook_url, {
+    method: 'POST',
+    headers: { 'x-slack-request-timestamp': at, 'x-slack-signature': signature, 'content-type': 'application/json' },
+    body: event,
+  })
+  expect([asked.status, await asked.json()]).toEqual([200, { ok: true }])
+  await eventually(() => expect(agent.lines).toEqual(['listening', `slack ${event}`, `github ${push}`]))
+})
