@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
-import { agentConfig } from './apps/agent-api/src/config.ts'
+import { agentConfig, webhookWorkerConfig } from './apps/agent-api/src/config.ts'
 import { deployerConfig } from './apps/deployer/src/config.ts'
 import { settings as operatorSettings } from './apps/operator/src/service-users.ts'
 import { platformConfig } from './apps/platform-api/src/config.ts'
@@ -14,6 +14,7 @@ const ENV = join(import.meta.dirname, 'infra/env')
 const LOADERS: Record<string, (env: Environment) => object> = {
   'platform-api': platformConfig,
   'agent-api': agentConfig,
+  'webhook-worker': webhookWorkerConfig,
   deployer: deployerConfig,
   'vendor-simulator': simulatorConfig,
   operator: (env) => loadConfig(env, operatorSettings),

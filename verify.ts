@@ -9,6 +9,7 @@ const lanes: string[][] = [
     'knip',
     'node packages/contracts/src/write-openapi.ts --check',
     'node write-operations.ts --check',
+    'node write-settings.ts --check',
     'node check-docs.ts',
   ],
   ['oxlint --type-aware', 'tsc -p tsconfig.json'],

@@ -72,7 +72,7 @@ test.each(workloads.map((one) => [one.metadata.name, one] as const))(
 
 test('every service has probes, a disruption budget, an autoscaler and network policies', () => {
   const services = deployments.map(({ metadata }) => metadata.name)
-  expect(services).toEqual(['platform-api', 'agent-api', 'deployer'])
+  expect(services).toEqual(['platform-api', 'agent-api', 'webhook-worker', 'deployer'])
   expect(names('PodDisruptionBudget')).toEqual(services)
   expect(names('HorizontalPodAutoscaler')).toEqual(services)
   expect(names('NetworkPolicy')).toContain('default-deny')
@@ -101,6 +101,6 @@ test('every process of the compose file is read-only, unprivileged and without c
     { merge: true },
   )
   const ours = Object.values(compose.services).filter(({ image }) => image.startsWith('keelson/'))
-  expect(ours).toHaveLength(6)
+  expect(ours).toHaveLength(7)
   for (const service of ours) expect(service).toMatchObject({ read_only: true, user: '65532:65532', cap_drop: ['ALL'] })
 })

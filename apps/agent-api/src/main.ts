@@ -9,7 +9,7 @@ import {
   systemSecret,
 } from '@keelson/identity'
 import { connectQueue } from '@keelson/queue'
-import { createLogger, createMetrics, listen, runMain } from '@keelson/service-kit'
+import { createLogger, createMetrics, gauge, listen, queueCounter, runMain } from '@keelson/service-kit'
 import { agentNetwork } from './agents/agent-network.ts'
 import { createApp } from './app.ts'
 import { agentConfig } from './config.ts'
@@ -37,7 +37,10 @@ await runMain(
     stack.defer(writer.drain)
     const retentionMs = config.SPAN_RETENTION
     if (retentionMs !== null) stack.use(scheduleRetention(db, { retentionMs, intervalMs: RETENTION_INTERVAL_MS, log }))
-    const queue = stack.use(await connectQueue({ redisUrl: config.REDIS_URL ?? undefined, databaseUrl: url, log }))
+    gauge(metrics, 'span_queue_bytes', 'What the spans that wait for their commit weigh', () => writer.queuedBytes)
+    const count = queueCounter(metrics)
+    const redisUrl = config.REDIS_URL ?? undefined
+    const queue = stack.use(await connectQueue({ redisUrl, databaseUrl: url, log, count }))
     const service = createApp({
       db,
       spanWriter: writer,

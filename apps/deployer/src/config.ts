@@ -3,7 +3,7 @@ import { ConfigError, LOG_LEVELS, loadConfig, setting, type Environment } from '
 const HTTP = ['http', 'https'] as const
 
 /** What the deployer needs from its environment. */
-const SETTINGS = {
+export const settings = {
   DATABASE_URL: setting.secret({ description: 'the Postgres to keep everything in' }),
   REDIS_URL: setting.url({
     protocols: ['redis', 'rediss'],
@@ -82,7 +82,7 @@ const MAX_ATTEMPTS = 10
  * @throws ConfigError listing every problem
  */
 export const deployerConfig = (env: Environment) => {
-  const config = loadConfig(env, SETTINGS)
+  const config = loadConfig(env, settings)
   // What a frozen worker sent with its last breath must be over before anything is written over it.
   if (config.SETTLE_TIME < config.LEASE) throw new ConfigError(['SETTLE_TIME must be at least LEASE'])
   return {

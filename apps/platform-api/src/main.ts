@@ -11,7 +11,7 @@ import {
   type AuditCheckpoint,
 } from '@keelson/identity'
 import { connectQueue } from '@keelson/queue'
-import { createLogger, createMetrics, listen, runMain } from '@keelson/service-kit'
+import { createLogger, createMetrics, listen, queueCounter, runMain } from '@keelson/service-kit'
 import { createApp } from './app.ts'
 import { platformConfig } from './config.ts'
 
@@ -38,7 +38,12 @@ await runMain(
     const onError = (err: unknown) => log.error({ err }, 'the audit log could not be sealed')
     stack.use(auditSealer({ db, key: await systemSecret(accountKeys, 'audit.mac'), checkpoint, onError }))
     const queue = stack.use(
-      await connectQueue({ redisUrl: config.REDIS_URL ?? undefined, databaseUrl: database_url, log }),
+      await connectQueue({
+        redisUrl: config.REDIS_URL ?? undefined,
+        databaseUrl: database_url,
+        log,
+        count: queueCounter(metrics),
+      }),
     )
     const nativeInferenceGateway = config.NATIVE_INFERENCE_GATEWAY
     const service = createApp({

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
@@ -27,5 +27,37 @@ export const createMetrics = () => {
     }),
   }
 }
+
+/** Counts what the queue reports, `packages/queue`'s `Count`; a process has one. */
+export const queueCounter = ({ registry }: Pick<Metrics, 'registry'>) => {
+  const registers = [registry]
+  const labelNames = ['job', 'result'] as const
+  const counters = {
+    queue_rings_total: new Counter({
+      name: 'queue_rings_total',
+      help: 'Doorbells by what became of them; silence or failures mean that the queue is broken',
+      labelNames,
+      registers,
+    }),
+    queue_jobs_total: new Counter({ name: 'queue_jobs_total', help: 'Jobs by how they ended', labelNames, registers }),
+  }
+  return (series: keyof typeof counters, labels: { job: string; result: string }) => counters[series].inc(labels)
+}
+
+/** A series whose value is asked for when somebody scrapes. */
+export const gauge = (
+  { registry }: Pick<Metrics, 'registry'>,
+  name: string,
+  help: string,
+  read: () => number | Promise<number>,
+) =>
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    async collect() {
+      this.set(await read())
+    },
+  })
 
 export type Metrics = ReturnType<typeof createMetrics>

@@ -9,7 +9,8 @@ import { CheckpointCounts, CheckpointThreadList, CheckpointTtl, PruneResponse } 
 const tag = 'checkpoints'
 const extension = true
 const MAX_IDS = 1000
-const MAX_SECONDS = 3_153_600_000
+/** 68 years: what an `integer` of Postgres holds. */
+const MAX_SECONDS = 2_147_483_647
 
 const seconds = z.int().min(1).max(MAX_SECONDS).openapi({ example: 604_800 })
 

@@ -6,7 +6,10 @@ import { workerProblems } from './worker-rules.ts'
 
 const FRAMEWORKS = ['vllm', 'sglang', 'deepspeed', 'text_generation_inference', 'lightllm', 'tensorrt_llm']
 const STREAMING_ONLY = ['vllm', 'text_generation_inference', 'lightllm', 'tensorrt_llm']
-const QUANTIZATIONS: Record<string, readonly string[]> = { vllm: ['awq'], text_generation_inference: ['bitsandbytes'] }
+const QUANTIZATIONS = new Map([
+  ['vllm', ['awq']],
+  ['text_generation_inference', ['bitsandbytes']],
+])
 const ALL_QUANTIZATIONS = ['awq', 'bitsandbytes']
 const HOOKS = ['billing', 'callback', 'logging']
 const CHECKPOINT = /^(s3:\/\/|gs:\/\/|azure:\/\/|https:\/\/[^/]+\.blob\.core\.windows\.net\/)\S+$/
@@ -24,7 +27,7 @@ const choiceProblems: Rule<LlmEngineVendorConfiguration> = (configuration) => {
   return failing([
     oneOf(framework, FRAMEWORKS, 'inference_framework'),
     oneOf(endpoint_type, endpointTypes, 'endpoint_type'),
-    oneOf(quantize, QUANTIZATIONS[framework] ?? ALL_QUANTIZATIONS, 'quantize'),
+    oneOf(quantize, QUANTIZATIONS.get(framework) ?? ALL_QUANTIZATIONS, 'quantize'),
     oneOf(source, ['hugging_face'], 'source'),
     oneOf(gpu_type, GpuType.options, 'gpu_type'),
     [gpu_type === 'nvidia-ampere-a100e', 'gpu_type', 'is not offered any more: ask for nvidia-hopper-h100'],

@@ -1,0 +1,123 @@
+import agentDocument from '@keelson/contracts/openapi/agent-api.json' with { type: 'json' }
+import platformDocument from '@keelson/contracts/openapi/platform-api.json' with { type: 'json' }
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  operationsOf,
+  requestsTo,
+  undeclaredMethods,
+  type Document,
+  type FuzzRequest,
+  type Operation,
+} from './openapi-operations.ts'
+import { runningServices, type RunningServices } from './running-services.ts'
+
+/** FUZZ_SEED repeats a run; FUZZ_SECONDS is the time that all operations have together. */
+const seed = Number(process.env['FUZZ_SEED'] || 20_261_121)
+const seconds = Number(process.env['FUZZ_SECONDS'] || 40)
+
+const DOCUMENTS = {
+  'platform-api': platformDocument as unknown as Document,
+  'agent-api': agentDocument as unknown as Document,
+}
+type Name = keyof typeof DOCUMENTS
+const ALL = Object.entries(DOCUMENTS).flatMap(([service, document]) =>
+  operationsOf(document).map((operation) => ({ service: service as Name, operation })),
+)
+
+let services: RunningServices
+const ids: Record<Name, string[]> = { 'platform-api': [], 'agent-api': [] }
+const validators = new Ajv2020({ strict: false, validateFormats: false })
+for (const [name, document] of Object.entries(DOCUMENTS)) validators.addSchema(document, name)
+
+beforeAll(async () => {
+  services = await runningServices(['platform-api', 'agent-api'])
+})
+
+afterAll(async () => await services?.[Symbol.asyncDispose]())
+
+const keyOf = (service: Name): Record<string, string> =>
+  service === 'platform-api' ? { 'x-api-key': services.key } : { authorization: `Bearer ${services.key}` }
+
+const send = async (
+  service: Name,
+  method: string,
+  { path, body }: Pick<FuzzRequest, 'path' | 'body'>,
+  key = keyOf(service),
+) => {
+  const content =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { ...key, 'content-type': 'application/json' } }
+  const init = { method: method.toUpperCase(), headers: key, redirect: 'manual' as const, ...content }
+  const response = await fetch(services.url[service] + path, init)
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** What is wrong with an answer, or null. */
+const faultOf = (
+  service: Name,
+  operation: Operation,
+  request: FuzzRequest,
+  answer: Awaited<ReturnType<typeof send>>,
+) => {
+  const { status, text, headers } = answer
+  if (status === 500) return 'a server error'
+  // An empty segment, or a slash in a name, makes a path that is none of the document's.
+  if (status === 404 && text.includes('unknown_path')) return null
+  const declared = operation.responses[status]
+  if (!declared) return `status ${status} is not declared`
+  if (request.isWrong && status < 400) return 'a wrong body was accepted'
+  const [type = ''] = (headers.get('content-type') ?? '').split(';')
+  if (text === '') return null
+  const pointer = ['paths', operation.path, operation.method, 'responses', String(status)]
+  const response = '$ref' in declared ? null : declared.content
+  if (!response) return null
+  if (!(type in response)) return `media type ${type} is not declared for ${status}`
+  const steps = [...pointer, 'content', type, 'schema'].map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'))
+  const validate = validators.getSchema(`${service}#/${steps.map(encodeURIComponent).join('/')}`)
+  if (validate && !validate(JSON.parse(text)))
+    return `the body is not as declared: ${validators.errorsText(validate.errors)}`
+  return null
+}
+
+const remember = (service: Name, text: string) => {
+  const id = /"(?:id|name)":"([^"\\]{1,100})"/.exec(text)?.[1]
+  if (id !== undefined && ids[service].length < 200) ids[service].push(id)
+}
+
+describe.each(ALL.map((one) => [one.operation.operationId, one] as const))('%s', (_id, { service, operation }) => {
+  test('answers whatever its document allows, and what it does not, as declared', async () => {
+    const requests = requestsTo(operation, DOCUMENTS[service], ids[service])
+    const holds = fc.asyncProperty(requests, async (request) => {
+      // Nothing serves here, so what exists is not torn down at a vendor: that would wait for one.
+      if (operation.operationId === 'deleteModel' && request.path.includes('model_')) return
+      const answer = await send(service, operation.method, request)
+      if (answer.status === 200) remember(service, answer.text)
+      const fault = faultOf(service, operation, request, answer)
+      if (fault !== null)
+        throw new Error(`${fault}\n${operation.method} ${request.path}\n${answer.status} ${answer.text.slice(0, 500)}`)
+    })
+    const interruptAfterTimeLimit = (seconds * 1000) / ALL.length
+    const outcome = await fc.check(holds, {
+      seed,
+      numRuns: 200,
+      interruptAfterTimeLimit,
+      markInterruptAsFailure: false,
+    })
+    expect(outcome.failed ? `${String(outcome.errorInstance)}\n${fc.defaultReportMessage(outcome)}` : 'holds').toBe(
+      'holds',
+    )
+  })
+
+  test('asks for a key, and names the methods of its path', async () => {
+    const path = operation.path.replaceAll(/\{\w+\}/g, 'x')
+    const body = operation.requestBody ? {} : undefined
+    expect((await send(service, operation.method, { path, body }, {})).status).toBe(401)
+    for (const method of undeclaredMethods(DOCUMENTS[service], operation.path)) {
+      const answer = await send(service, method, { path, body: undefined })
+      // The path of one operation may match the pattern of another one.
+      if (answer.status !== 405) continue
+      expect(answer.headers.get('allow')).toContain(operation.method.toUpperCase())
+    }
+  })
+})

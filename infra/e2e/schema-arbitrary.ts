@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+
+/** The part of JSON Schema that the documents use. */
+export type Schema = {
+  $ref?: string
+  type?: string | string[]
+  enum?: unknown[]
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: boolean | Schema
+  items?: Schema
+  format?: string
+  pattern?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  exclusiveMinimum?: number
+  maximum?: number
+  minItems?: number
+  maxItems?: number
+}
+
+export type Components = { schemas: Record<string, Schema> }
+
+const LONGEST = 300
+const TRICKY = [
+  '',
+  ' ',
+  '0',
+  'null',
+  '__proto__',
+  '\u{1F468}\u200D\u{1F469}',
+  "'; drop table x; --",
+  '../..',
+  '%00',
+  '\u202E',
+  'é',
+]
+
+const FORMATS: Record<string, fc.Arbitrary<string>> = {
+  'date-time': fc
+    .date({ min: new Date('1990-01-01'), max: new Date('2090-01-01'), noInvalidDate: true })
+    .map((date) => date.toISOString()),
+  uri: fc.constantFrom('https://agent.example/acp', 'http://127.0.0.1:9/'),
+  byte: fc.base64String({ maxLength: 64 }),
+}
+
+const text = ({ format, pattern, minLength = 0, maxLength = LONGEST }: Schema): fc.Arbitrary<string> => {
+  if (format && FORMATS[format]) return FORMATS[format]
+  if (pattern) return fc.stringMatching(new RegExp(pattern))
+  const most = Math.min(maxLength, LONGEST)
+  const fitting = TRICKY.filter((one) => one.length >= minLength && one.length <= most)
+  const bounds = [minLength, most].filter((length) => length > 0).map((length) => 'x'.repeat(length))
+  return fc.oneof(
+    fc.string({ minLength, maxLength: most, unit: 'grapheme', size: 'small' }),
+    fc.constantFrom('x', ...fitting, ...bounds),
+  )
+}
+
+const number = ({ type, minimum, exclusiveMinimum, maximum }: Schema): fc.Arbitrary<number> => {
+  const min = minimum ?? (exclusiveMinimum === undefined ? -1_000_000 : exclusiveMinimum + 1)
+  const max = maximum ?? Math.max(min, 1_000_000)
+  const within = type === 'integer' ? fc.integer({ min, max }) : fc.double({ min, max, noNaN: true })
+  return fc.oneof(within, fc.constantFrom(min, max))
+}
+
+/** Values that a schema allows, its bounds among them. */
+export const valuesOf = (schema: Schema, components: Components): fc.Arbitrary<unknown> => {
+  const of = (part: Schema): fc.Arbitrary<unknown> => valuesOf(part, components)
+  if (schema.$ref) return of(components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {})
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  const options = schema.anyOf ?? schema.oneOf
+  if (options) return fc.oneof(...options.map(of))
+  if (schema.allOf)
+    return fc
+      .tuple(...schema.allOf.map(of))
+      .map((parts) => (parts.every((part) => typeof part === 'object') ? Object.assign({}, ...parts) : parts[0]))
+  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => of({ ...schema, type })))
+  if (schema.type === 'string') return text(schema)
+  if (schema.type === 'integer' || schema.type === 'number') return number(schema)
+  if (schema.type === 'boolean') return fc.boolean()
+  if (schema.type === 'null') return fc.constant(null)
+  if (schema.type === 'array')
+    return fc.array(of(schema.items ?? {}), {
+      minLength: schema.minItems ?? 0,
+      maxLength: Math.min(schema.maxItems ?? 4, 4),
+    })
+  if (schema.type === 'object' || schema.properties) return object(schema, of)
+  return fc.jsonValue({ maxDepth: 2 })
+}
+
+const object = (
+  { properties = {}, required = [], additionalProperties }: Schema,
+  of: (part: Schema) => fc.Arbitrary<unknown>,
+): fc.Arbitrary<unknown> => {
+  const declared = fc.record(Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, of(part)])), {
+    requiredKeys: required,
+    noNullPrototype: true,
+  })
+  if (!additionalProperties) return declared
+  const rest = fc.dictionary(
+    fc.string({ maxLength: 20 }),
+    of(additionalProperties === true ? {} : additionalProperties),
+    {
+      maxKeys: 3,
+      noNullPrototype: true,
+    },
+  )
+  return fc.tuple(rest, declared).map(([others, known]) => ({ ...others, ...(known as object) }))
+}
+
+const WRONG = new Map<string, unknown>([
+  ['string', 5],
+  ['integer', 'five'],
+  ['number', 'five'],
+  ['boolean', 'yes'],
+  ['array', 'list'],
+  ['object', 'object'],
+])
+
+/** Bodies of which one declared member is missing or of another type; none where the schema lets nothing be wrong. */
+export const wrongBodies = (schema: Schema, components: Components): fc.Arbitrary<unknown> | null => {
+  const target = schema.$ref ? (components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema
+  const { properties = {}, required = [] } = target
+  const typed = Object.entries(properties).flatMap(([name, { type }]) =>
+    typeof type === 'string' && WRONG.has(type) ? [{ name, wrong: WRONG.get(type) }] : [],
+  )
+  const missing = required.map((name) => ({ name, wrong: undefined }))
+  if (typed.length + missing.length === 0) return null
+  return fc
+    .tuple(valuesOf(target, components), fc.constantFrom(...typed, ...missing))
+    .map(([body, { name, wrong }]) => ({ ...(body as object), [name]: wrong }))
+}
