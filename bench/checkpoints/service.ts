@@ -21,6 +21,5 @@ const service = createService({
 checkpointRoutes(service, { db })
 const { token } = await testAccount(db)
 const { url: baseUrl } = await listen(service, { host: '127.0.0.1', port: 0, metricsPort: 0, drainMs: 1000 })
-if (process.env['PROF']) process.on('SIGINT', () => process.exit(0))
 process.send?.({ baseUrl, apiKey: token })
 process.on('disconnect', () => process.exit(0))

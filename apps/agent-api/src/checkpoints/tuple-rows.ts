@@ -59,7 +59,7 @@ const statementOf = (page: string, parts: Parts): string => {
 }
 
 /** Postgres breaks base64 into lines; nothing else in these rows holds a line break. */
-export const oneLine = (text: string): string => (text.includes('\n') ? text.replaceAll('\n', '') : text)
+export const oneLine = (text: string): string => (text.includes('\n') ? text.replace(/\n/g, '') : text)
 
 type Item = { checkpoint: string } & Record<keyof Parts, string[]>
 
