@@ -102,7 +102,7 @@ const run = async (load: Load): Promise<Loaded> => {
       const n = from + (next++ % count)
       const sent = performance.now()
       const { status } = await exchange(requestOf(n))
-      latencies.push(performance.now() - sent)
+      if (status === 200) latencies.push(performance.now() - sent)
       statuses[status] = (statuses[status] ?? 0) + 1
       if (status === 200 && tolerant) acknowledged.push(n)
       if (status !== 200 && status !== 503 && !tolerant) throw new Error(`an answer of ${status}`)

@@ -10,13 +10,14 @@ type Span = {
   end_time: string | null
 }
 
-// What an agent did, as [name, parent's name, start, end]: milliseconds since the trace began.
-const STEPS: readonly (readonly [string, string | null, number, number])[] = [
-  ['answer a question', null, 0, 900],
-  ['plan', 'answer a question', 10, 200],
-  ['search the documents', 'answer a question', 210, 520],
-  ['rank the passages', 'search the documents', 400, 515],
-  ['write the answer', 'answer a question', 530, 890],
+// What an agent did, as [name, operation in OpenTelemetry's words, parent's name, start, end]: milliseconds since the
+// trace began.
+const STEPS: readonly (readonly [string, string, string | null, number, number])[] = [
+  ['answer a question', 'invoke_agent', null, 0, 900],
+  ['plan', 'chat', 'answer a question', 10, 200],
+  ['search the documents', 'retrieval', 'answer a question', 210, 520],
+  ['rank the passages', 'execute_tool', 'search the documents', 400, 515],
+  ['write the answer', 'chat', 'answer a question', 530, 890],
 ]
 
 const milliseconds = ({ start_time, end_time }: Span) =>
@@ -37,7 +38,7 @@ export const demoTrace = async (call: Call) => {
   const at = (offsetMs: number) => new Date(began + offsetMs).toISOString()
   const ids = new Map<string | null, string>()
   say('An agent records what it does, five spans:')
-  for (const [name, parent, start, end] of STEPS) {
+  for (const [name, operation, parent, start, end] of STEPS) {
     const parent_id = ids.get(parent) ?? null
     const body: Json = {
       trace_id,
@@ -45,7 +46,7 @@ export const demoTrace = async (call: Call) => {
       parent_id,
       start_time: at(start),
       end_time: at(end),
-      data: { step: ids.size + 1 },
+      data: { 'gen_ai.operation.name': operation },
     }
     const span = await call<Span>('POST /spans', body)
     ids.set(name, span.id)

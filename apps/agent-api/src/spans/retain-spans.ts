@@ -22,8 +22,9 @@ export const retainSpans = async (
   { sql }: Pick<Database, 'sql'>,
   { retentionMs, batchSize = BATCH_SIZE, signal }: Retention,
 ): Promise<number> => {
+  const isStopped = (): boolean => signal?.aborted ?? false
   let deleted = 0
-  while (!signal?.aborted) {
+  while (!isStopped()) {
     const startedAt = performance.now()
     const { count } = await sql.begin(async (tx) => {
       // The summary of created_at by page ranges finds what is old; reading the whole table would not.

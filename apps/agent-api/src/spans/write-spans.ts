@@ -20,12 +20,22 @@ const inOrder = <One extends Row>(writes: readonly SpanWrite[], rows: readonly O
   return writes.map((write) => byKey.get(keyOf(write)) ?? null)
 }
 
+/** A lone row travels as plain parameters: that spares a lone caller a tenth of a millisecond. */
+const incomingOne = ({ sql }: Database, write: SpanWrite) => sql`
+  select ${write.account_id}::text as account_id, ${write.id}::text as id, ${write.trace_id}::text as trace_id,
+    ${write.parent_id}::text as parent_id, ${write.task_id}::text as task_id, ${write.name}::text as name,
+    ${write.start_time}::text::timestamptz as start_time, ${write.end_time}::text::timestamptz as end_time,
+    ${write.input}::text as input, ${write.output}::text as output, ${write.data}::text as data`
+
 /** In the order of their keys, so that statements that meet lock their spans in one order. */
-const incoming = (db: Database, writes: readonly SpanWrite[]) => db.sql`
+const incomingMany = ({ sql }: Database, writes: readonly SpanWrite[]) => sql`
   select * from json_to_recordset(${parameter(writes)}::text::json) as _(
     account_id text, id text, trace_id text, parent_id text, task_id text, name text,
     start_time timestamptz, end_time timestamptz, input text, output text, data text)
   order by account_id, id`
+
+const incoming = (db: Database, writes: readonly SpanWrite[]) =>
+  writes.length === 1 ? incomingOne(db, writes[0] as SpanWrite) : incomingMany(db, writes)
 
 /**
  * Creates spans in one statement. An existing span gains the facts it did not have yet; where a fact differs nothing

@@ -10,7 +10,7 @@ const EXAMPLE = {
   name: 'chat gpt-4o',
   input: { messages: [{ role: 'user', content: 'Hello' }] },
   output: { content: 'Hello! How can I help?' },
-  data: { 'gen_ai.usage.input_tokens': 8 },
+  data: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'gpt-4o', 'gen_ai.usage.input_tokens': 8 },
 }
 
 /** A task or parent may be the empty text: some clients say "none" like that. */
