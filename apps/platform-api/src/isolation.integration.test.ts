@@ -12,7 +12,11 @@ const options = { service: 'platform-api', routes: platformRoutes, fixtures: pla
 const matrix = await isolationMatrix({ ...options, fetch: app.service.fetch })
 
 let removed = 0
-const faulty = createApp({ ...app, metrics: createMetrics(), db: withoutAccountConditions(app.db, () => (removed += 1)) })
+const faulty = createApp({
+  ...app,
+  metrics: createMetrics(),
+  db: withoutAccountConditions(app.db, () => (removed += 1)),
+})
 const faultyMatrix = await isolationMatrix({ ...options, fetch: faulty.fetch })
 
 const operations = operationsOf(document)
