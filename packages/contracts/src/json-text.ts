@@ -49,12 +49,16 @@ const writeArray = (items: readonly unknown[]): string => {
   return `[${text}]`
 }
 
+const isScalar = (value: unknown): boolean => value === null || typeof value !== 'object'
+
 /** Serialises a value like `JSON.stringify`, with every {@link JsonText} written as its own text. */
 export const writeJson = (value: unknown): string => {
   if (value === null) return 'null'
   if (typeof value !== 'object') return JSON.stringify(value) ?? 'null'
   if (value instanceof JsonText) return value.text
   if (Array.isArray(value)) return writeArray(value)
+  // Without anything to look into, the engine is several times faster.
+  if (Object.values(value).every(isScalar)) return JSON.stringify(value)
   let text = ''
   for (const [key, member] of Object.entries(value))
     if (member !== undefined) text += `${text === '' ? '' : ','}${quoted(key)}${writeJson(member)}`
