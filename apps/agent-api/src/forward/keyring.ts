@@ -39,15 +39,14 @@ export type Keyring = {
   forget: (agent_name: string) => void
 }
 
+/** What was looked up, and when to look again while it still counts, so that no webhook waits for that. */
+type Found = { keys: Promise<readonly WebhookKey[]>; refreshAt: number }
+
 export type KeyringOptions = { db: Pick<Database, 'sql'>; accountKeys: AccountKeys; log: Logger; maxAgeMs?: number }
 
-/**
- * The keys of agents as they are looked up by webhooks. What another replica changed is noticed within `maxAgeMs` (500);
- * opened secrets are kept longer, since a version of a secret never changes.
- */
-export const createKeyring = ({ db, accountKeys, log, maxAgeMs = 500 }: KeyringOptions): Keyring => {
+/** Opens rows; an opened secret is kept, since a version of a secret never changes. */
+const keyOpener = ({ accountKeys, log }: Pick<KeyringOptions, 'accountKeys' | 'log'>) => {
   const opened = new LRUCache<string, Buffer>({ max: 20_000 })
-  const found = new LRUCache<string, Promise<readonly WebhookKey[]>>({ max: 10_000, ttl: maxAgeMs })
 
   const openOnce = async (place: string, unseal: () => Promise<Buffer>): Promise<Buffer> => {
     const known = opened.get(place)
@@ -70,7 +69,7 @@ export const createKeyring = ({ db, accountKeys, log, maxAgeMs = 500 }: KeyringO
   }
 
   /** A key whose stored bytes were changed verifies nothing, and takes no other key with it. */
-  const openIntact = async (row: Row): Promise<WebhookKey[]> => {
+  return async (row: Row): Promise<WebhookKey[]> => {
     try {
       return [await openKey(row)]
     } catch (error) {
@@ -79,20 +78,46 @@ export const createKeyring = ({ db, accountKeys, log, maxAgeMs = 500 }: KeyringO
       return []
     }
   }
+}
+
+/**
+ * The keys of agents as they are looked up by webhooks. What another replica changed is noticed within `maxAgeMs` (500);
+ * opened secrets are kept longer, since a version of a secret never changes.
+ */
+export const createKeyring = ({ db, accountKeys, log, maxAgeMs = 500 }: KeyringOptions): Keyring => {
+  const openIntact = keyOpener({ accountKeys, log })
+  const found = new LRUCache<string, Found>({ max: 10_000, ttl: maxAgeMs })
 
   const load = async (agent_name: string): Promise<readonly WebhookKey[]> => {
     const rows = await db.sql<Row[]>`select * from agent.find_webhook_keys(${agent_name})`
     return (await Promise.all(rows.map(openIntact))).flat()
   }
 
+  const lookUp = (agent_name: string): Found => {
+    const entry = { keys: load(agent_name), refreshAt: performance.now() + maxAgeMs / 2 }
+    entry.keys.catch(() => found.get(agent_name) === entry && found.delete(agent_name))
+    return entry
+  }
+
+  const refresh = async (agent_name: string, known: Found): Promise<void> => {
+    known.refreshAt = Infinity
+    const fresh = lookUp(agent_name)
+    const isThere = await fresh.keys.then(
+      () => true,
+      () => false,
+    )
+    // Forgotten or expired meanwhile, it was looked up anew by whoever asked.
+    if (isThere && found.peek(agent_name) === known) found.set(agent_name, fresh)
+  }
+
   return {
     find: (agent_name) => {
       const known = found.get(agent_name)
-      if (known) return known
-      const loading = load(agent_name)
-      found.set(agent_name, loading)
-      loading.catch(() => found.get(agent_name) === loading && found.delete(agent_name))
-      return loading
+      if (known && performance.now() >= known.refreshAt) void refresh(agent_name, known)
+      if (known) return known.keys
+      const entry = lookUp(agent_name)
+      found.set(agent_name, entry)
+      return entry.keys
     },
     forget: (agent_name) => void found.delete(agent_name),
   }
