@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import * as agent from './agent/index.ts'
 import { Problem } from './errors.ts'
-import { openApiDocument } from './openapi.ts'
+import { openApiDocument, type OpenApiDocument } from './openapi.ts'
 import * as platform from './platform/index.ts'
 
 const VERSION = '0.1.0'
@@ -18,7 +18,7 @@ const schemasOf = (exported: Record<string, unknown>): Record<string, z.ZodType>
 }
 
 /** The OpenAPI document of platform-api. */
-export const platformDocument = () =>
+export const platformDocument = (): OpenApiDocument =>
   openApiDocument({
     info: {
       title: 'Keelson platform API',
@@ -39,7 +39,7 @@ export const platformDocument = () =>
   })
 
 /** The OpenAPI document of agent-api. */
-export const agentDocument = () =>
+export const agentDocument = (): OpenApiDocument =>
   openApiDocument({
     info: {
       title: 'Keelson agent API',
