@@ -9,15 +9,17 @@ import {
   systemSecret,
 } from '@keelson/identity'
 import { connectQueue } from '@keelson/queue'
-import { createLogger, createMetrics, gauge, listen, queueCounter, runMain } from '@keelson/service-kit'
+import { createLogger, createMetrics, gauge, listen, queueCounter, repeat, runMain } from '@keelson/service-kit'
 import { agentNetwork } from './agents/agent-network.ts'
 import { createApp } from './app.ts'
+import { sweepCheckpoints } from './checkpoints/sweep-checkpoints.ts'
 import { agentConfig } from './config.ts'
 import { createKeyring } from './forward/keyring.ts'
 import { scheduleRetention } from './spans/retain-spans.ts'
 import { spanWriter } from './spans/span-writer.ts'
 
 const RETENTION_INTERVAL_MS = 3_600_000
+const SWEEP_INTERVAL_MS = 60_000
 
 await runMain(
   async (stack) => {
@@ -37,6 +39,8 @@ await runMain(
     stack.defer(writer.drain)
     const retentionMs = config.SPAN_RETENTION
     if (retentionMs !== null) stack.use(scheduleRetention(db, { retentionMs, intervalMs: RETENTION_INTERVAL_MS, log }))
+    const sweep = async () => (await sweepCheckpoints(db)).threads > 0
+    stack.use(repeat({ name: 'checkpoint sweep', intervalMs: SWEEP_INTERVAL_MS, log, work: sweep }))
     gauge(metrics, 'span_queue_bytes', 'What the spans that wait for their commit weigh', () => writer.queuedBytes)
     const count = queueCounter(metrics)
     const redisUrl = config.REDIS_URL ?? undefined

@@ -1,5 +1,5 @@
-import type { Logger } from '@keelson/service-kit'
-import { forEach, repeat } from '../repeat.ts'
+import { repeat, type Logger } from '@keelson/service-kit'
+import { forEach } from '../for-each.ts'
 import type { PostgresDeployments } from './store.ts'
 
 export type ReconcileOptions = {

@@ -127,7 +127,7 @@ describe('deploying -> failed', () => {
 
   test('404 while waiting -> failed, after two cache windows and a second look', () => {
     expect(after(accepted({ acceptedMs: 29_999 }), null)).toMatchObject({ phase: 'building', reason_code: null })
-    const once = after(accepted({ acceptedMs: 31_000 }), null)
+    const once = after(accepted({ acceptedMs: 30_000 }), null)
     expect(once).toMatchObject({ phase: 'building', reason_code: 'endpoint_missing' })
     const twice = after(accepted({ acceptedMs: 32_000, reason_code: 'endpoint_missing' }), null)
     expect(twice).toMatchObject({ phase: 'failed', reason_code: 'endpoint_missing', model: { status: 'failed' } })

@@ -8,8 +8,27 @@ const OURS = new Set(['model', 'name', 'metadata', 'labels', 'env_vars'])
 /** Fields the vendor cannot change after the create. */
 const FIXED = new Set(['endpoint_type', 'nodes_per_worker'])
 
-/** The vendor infers hardware when none is asked for; where some is, it wants the number of nodes as well. */
-const HARDWARE = ['gpus', 'gpu_type', 'cpus', 'memory', 'storage']
+type Hardware = Readonly<Record<'gpus' | 'gpu_type' | 'cpus' | 'memory' | 'storage' | 'nodes_per_worker', unknown>>
+
+/** What one worker gets where a configuration leaves it open, for each of its GPUs: what an 8B model needs on an A10. */
+const defaultHardware = (gpus: number): Hardware => ({
+  gpus,
+  gpu_type: 'nvidia-ampere-a10',
+  cpus: 10 * gpus,
+  memory: `${24 * gpus}Gi`,
+  storage: `${80 * gpus}Gi`,
+  nodes_per_worker: 1,
+})
+
+const HARDWARE = Object.keys(defaultHardware(1)).filter((name) => name !== 'nodes_per_worker')
+
+/** The vendor infers hardware from the model when none is asked for, and refuses half of it: then we complete it. */
+const hardware = (configuration: Configuration): Configuration => {
+  const given = withoutNulls(configuration)
+  if (!HARDWARE.some((name) => name in given)) return {}
+  const gpus = Number(given['gpus'] ?? given['num_shards'] ?? 1)
+  return defaultHardware(Number.isInteger(gpus) && gpus > 0 ? gpus : 1)
+}
 
 const without = (members: Configuration, names: ReadonlySet<string>): Configuration =>
   Object.fromEntries(Object.entries(members).filter(([name]) => !names.has(name)))
@@ -32,7 +51,7 @@ export const createBody = (
   min_workers: 1,
   max_workers: Math.max(1, wantedWorkers(configuration)),
   per_worker: 2,
-  ...(HARDWARE.some((name) => name in withoutNulls(configuration)) && { nodes_per_worker: 1 }),
+  ...hardware(configuration),
   // The vendor would make it public.
   public_inference: false,
   ...withoutNulls(without(configuration, OURS)),

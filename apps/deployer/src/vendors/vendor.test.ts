@@ -60,6 +60,14 @@ describe('ensure', () => {
     expect(it.calls).toEqual(['remove'])
   })
 
+  test('updates in place what failed while scaled to zero', async () => {
+    const it = vendor([
+      endpoint({ state: 'failed', generation: 4, workers: { available: 0, unavailable: 0, wanted: 0 } }),
+    ])
+    await it.ensure(SPEC, step)
+    expect(it.calls).toEqual(['update'])
+  })
+
   test('updates in place what failed but serves', async () => {
     const it = vendor([endpoint({ state: 'failed', generation: 4 })])
     await it.ensure(SPEC, step)

@@ -1,7 +1,7 @@
 import type { Database } from '@keelson/database'
 import type { DeployedVendor, ModelAvailability } from '@keelson/database/platform'
 import { availabilityOf } from '../deployments/transitions.ts'
-import { forEach } from '../repeat.ts'
+import { forEach } from '../for-each.ts'
 import type { Step } from '../vendors/step.ts'
 import { VendorError } from '../vendors/vendor-error.ts'
 import type { Spec, Vendor } from '../vendors/vendor.ts'

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from '@keelson/service-kit'
+import type { Logger } from './logger.ts'
 
 export type RepeatOptions = {
   name: string
   intervalMs: number
   log: Logger
-  /** Returns whether there is more to do at once. */
-  work: () => Promise<boolean>
+  /** Returns whether there is more to do at once; `signal` fires when the loop is disposed. */
+  work: (signal: AbortSignal) => Promise<boolean>
 }
 
 /**
@@ -17,7 +17,7 @@ export const repeat = ({ name, intervalMs, log, work }: RepeatOptions): AsyncDis
   const stopping = new AbortController()
   const round = async (): Promise<boolean> => {
     try {
-      return await work()
+      return await work(stopping.signal)
     } catch (err) {
       log.warn({ name, err }, 'a round failed')
       return false
@@ -37,19 +37,4 @@ export const repeat = ({ name, intervalMs, log, work }: RepeatOptions): AsyncDis
       return ended
     },
   }
-}
-
-/** Calls `work` for each item, at most `concurrency` at a time; the first failure is thrown after all have ended. */
-export const forEach = async <Item>(
-  items: readonly Item[],
-  concurrency: number,
-  work: (item: Item) => Promise<unknown>,
-): Promise<void> => {
-  const queue = items.values()
-  const lane = async () => {
-    for (const item of queue) await work(item)
-  }
-  const lanes = await Promise.allSettled(Array.from({ length: concurrency }, lane))
-  const failed = lanes.find((result) => result.status === 'rejected')
-  if (failed) throw failed.reason
 }
