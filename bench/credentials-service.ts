@@ -1,6 +1,6 @@
 import { connect } from '@keelson/database'
 import { migrate } from '@keelson/database/migrate'
-import { accountKeyStore, assertKeyProvider, auditSealer, authenticator, identityStore } from '@keelson/identity'
+import { accountKeyStore, assertKeyProvider, auditSealer, authenticator, idempotencyStore, identityStore } from '@keelson/identity'
 import { connectQueue, migrateQueue } from '@keelson/queue'
 import { accountKeys, generateKey, keyProvider } from '@keelson/secrets'
 import { createLogger, createMetrics, listen } from '@keelson/service-kit'
@@ -27,7 +27,16 @@ const log = createLogger({ service: 'platform-api', level: 'fatal' })
 const { authenticate } = authenticator({ db, pepper, header: 'x-api-key' })
 auditSealer({ db, key: pepper, checkpoint: async () => {} })
 const queue = await connectQueue({ databaseUrl: url, log })
-const deps = { db, queue, accountKeys: keys, authenticate, log, metrics: createMetrics(), nativeInferenceGateway: true }
+const deps = {
+  db,
+  queue,
+  accountKeys: keys,
+  authenticate,
+  idempotency: idempotencyStore(db, pepper),
+  log,
+  metrics: createMetrics(),
+  nativeInferenceGateway: true,
+}
 const listening = await listen(createApp(deps), { host: '127.0.0.1', port: 0, metricsPort: 0, drainMs: 1000 })
 
 const headers = new Headers({ 'x-api-key': tokens[0]! })

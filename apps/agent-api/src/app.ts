@@ -1,9 +1,16 @@
 import document from '@keelson/contracts/openapi/agent-api.json' with { type: 'json' }
 import { isTransient, type Database } from '@keelson/database'
-import { idempotencyStore, type IdentityStore } from '@keelson/identity'
+import type { IdentityStore } from '@keelson/identity'
 import type { Queue } from '@keelson/queue'
 import type { AccountKeys } from '@keelson/secrets'
-import { createService, type Authenticate, type Logger, type Metrics, type Service } from '@keelson/service-kit'
+import {
+  createService,
+  type Authenticate,
+  type IdempotencyStore,
+  type Logger,
+  type Metrics,
+  type Service,
+} from '@keelson/service-kit'
 import { agentApiKeyRoutes } from './agent-api-keys/routes.ts'
 import type { AgentNetwork } from './agents/agent-network.ts'
 import { agentRoutes } from './agents/routes.ts'
@@ -28,6 +35,7 @@ export type Deps = {
   publicUrl: string | null
   forwardLimits?: ForwardLimits
   authenticate: Authenticate
+  idempotency: IdempotencyStore
   proxyHops?: number
   log: Logger
   metrics: Metrics
@@ -37,7 +45,6 @@ export type Deps = {
 export const createApp = (deps: Deps): Service => {
   const { db, authenticate, log, metrics } = deps
   const readiness = { postgres: async () => void (await db.sql`select 1`) }
-  const idempotency = idempotencyStore(db)
   const service = createService({
     name: 'agent-api',
     document,
@@ -47,7 +54,7 @@ export const createApp = (deps: Deps): Service => {
     proxyHops: deps.proxyHops ?? 0,
     readiness,
     isTransient,
-    idempotency,
+    idempotency: deps.idempotency,
   })
   agentApiKeyRoutes(service, deps)
   agentRoutes(service, deps)

@@ -1,6 +1,6 @@
 import { createClient } from '@keelson/contracts/client'
 import { agentRoutes } from '@keelson/contracts/agent'
-import { accountKeyStore, authenticator, identityStore } from '@keelson/identity'
+import { accountKeyStore, authenticator, idempotencyStore, identityStore } from '@keelson/identity'
 import { connectQueue, migrateQueue } from '@keelson/queue'
 import { accountKeys as openKeys, generateKey, keyProvider } from '@keelson/secrets'
 import { createLogger, createMetrics } from '@keelson/service-kit'
@@ -33,6 +33,7 @@ export const testApp = async (overrides: Partial<Deps> = {}) => {
     keyring: createKeyring({ db, accountKeys, log }),
     publicUrl: 'https://agents.example.com',
     authenticate,
+    idempotency: idempotencyStore(db, TEST_PEPPER),
     log,
     metrics: createMetrics(),
     ...overrides,

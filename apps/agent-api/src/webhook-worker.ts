@@ -2,7 +2,15 @@ import { connect } from '@keelson/database'
 import { assertMigrated } from '@keelson/database/migrate'
 import { assertBoundRole, openAccountKeys } from '@keelson/identity'
 import { connectQueue } from '@keelson/queue'
-import { ApiError, createLogger, createMetrics, createService, listen, queueCounter, runMain } from '@keelson/service-kit'
+import {
+  ApiError,
+  createLogger,
+  createMetrics,
+  createService,
+  listen,
+  queueCounter,
+  runMain,
+} from '@keelson/service-kit'
 import { agentNetwork } from './agents/agent-network.ts'
 import { webhookWorkerConfig } from './config.ts'
 import { deliveryMetrics } from './deliveries/delivery-metrics.ts'

@@ -2,8 +2,14 @@ import document from '@keelson/contracts/openapi/platform-api.json' with { type:
 import { isTransient, type Database } from '@keelson/database'
 import type { Queue } from '@keelson/queue'
 import type { AccountKeys } from '@keelson/secrets'
-import { idempotencyStore } from '@keelson/identity'
-import { createService, type Authenticate, type Logger, type Metrics, type Service } from '@keelson/service-kit'
+import {
+  createService,
+  type Authenticate,
+  type IdempotencyStore,
+  type Logger,
+  type Metrics,
+  type Service,
+} from '@keelson/service-kit'
 import { credentialRoutes } from './credentials/routes.ts'
 import { modelRoutes } from './models/routes.ts'
 
@@ -13,6 +19,7 @@ export type Deps = {
   queue: Queue
   accountKeys: AccountKeys
   authenticate: Authenticate
+  idempotency: IdempotencyStore
   proxyHops?: number
   log: Logger
   metrics: Metrics
@@ -24,7 +31,6 @@ export type Deps = {
 export const createApp = (deps: Deps): Service => {
   const { db, authenticate, log, metrics } = deps
   const readiness = { postgres: async () => void (await db.sql`select 1`) }
-  const idempotency = idempotencyStore(db)
   const service = createService({
     name: 'platform-api',
     document,
@@ -34,7 +40,7 @@ export const createApp = (deps: Deps): Service => {
     proxyHops: deps.proxyHops ?? 0,
     readiness,
     isTransient,
-    idempotency,
+    idempotency: deps.idempotency,
   })
   credentialRoutes(service, deps)
   modelRoutes(service, deps)

@@ -1,7 +1,7 @@
 import type { Scope } from '@keelson/contracts'
 import { createClient } from '@keelson/contracts/client'
 import { platformRoutes } from '@keelson/contracts/platform'
-import { accountKeyStore, authenticator } from '@keelson/identity'
+import { accountKeyStore, authenticator, idempotencyStore } from '@keelson/identity'
 import { connectQueue, migrateQueue } from '@keelson/queue'
 import { accountKeys, generateKey, keyProvider } from '@keelson/secrets'
 import { createLogger, createMetrics } from '@keelson/service-kit'
@@ -27,6 +27,7 @@ export const testApp = async (
     queue,
     accountKeys: accounts,
     authenticate,
+    idempotency: idempotencyStore(db, TEST_PEPPER),
     log,
     metrics,
     nativeInferenceGateway: true,

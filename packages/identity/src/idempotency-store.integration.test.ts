@@ -1,4 +1,4 @@
-import { testAccount, testDatabase, type TestAccount, type TestDatabase } from '@keelson/testing'
+import { TEST_PEPPER, testAccount, testDatabase, type TestAccount, type TestDatabase } from '@keelson/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { idempotencyStore } from './idempotency-store.ts'
 
@@ -21,7 +21,7 @@ const age = (key: string, interval: string) =>
   database.db.sql`update identity.idempotency_keys set started_at = now() - ${interval}::interval where key = ${key}`
 
 test('of requests at once with one key exactly one goes', async () => {
-  const store = idempotencyStore(database.db)
+  const store = idempotencyStore(database.db, TEST_PEPPER)
   const states = await Promise.all(Array.from({ length: 8 }, () => store.begin(request('at once'))))
   expect(states.map(({ outcome }) => outcome).toSorted()).toEqual([
     ...Array.from({ length: 7 }, () => 'conflict'),
@@ -30,7 +30,7 @@ test('of requests at once with one key exactly one goes', async () => {
 })
 
 test('an answer is replayed for the same body and refused for another', async () => {
-  const store = idempotencyStore(database.db)
+  const store = idempotencyStore(database.db, TEST_PEPPER)
   const answer = { status: 200, body: '{"one":1.0}' }
   await store.begin(request('answered'))
   await store.finish(request('answered'), answer)
@@ -39,7 +39,7 @@ test('an answer is replayed for the same body and refused for another', async ()
 })
 
 test('a key belongs to its account and operation', async () => {
-  const store = idempotencyStore(database.db)
+  const store = idempotencyStore(database.db, TEST_PEPPER)
   const other = await testAccount(database.db)
   await store.begin(request('shared'))
   expect(await store.begin({ ...request('shared'), account_id: other.account_id })).toEqual({ outcome: 'go' })
@@ -47,14 +47,14 @@ test('a key belongs to its account and operation', async () => {
 })
 
 test('a failed request may be repeated', async () => {
-  const store = idempotencyStore(database.db)
+  const store = idempotencyStore(database.db, TEST_PEPPER)
   await store.begin(request('failed'))
   await store.finish(request('failed'), null)
   expect(await store.begin(request('failed'))).toEqual({ outcome: 'go' })
 })
 
 test('a request whose process died may be repeated after two minutes, with the same body only', async () => {
-  const store = idempotencyStore(database.db)
+  const store = idempotencyStore(database.db, TEST_PEPPER)
   await store.begin(request('died'))
   await age('died', '3 minutes')
   expect(await store.begin(request('died', 'other body'))).toEqual({ outcome: 'reused' })
@@ -62,7 +62,7 @@ test('a request whose process died may be repeated after two minutes, with the s
 })
 
 test('an answer is forgotten after a day', async () => {
-  const store = idempotencyStore(database.db)
+  const store = idempotencyStore(database.db, TEST_PEPPER)
   await store.begin(request('old'))
   await store.finish(request('old'), { status: 200, body: '1' })
   await age('old', '25 hours')
@@ -70,7 +70,7 @@ test('an answer is forgotten after a day', async () => {
 })
 
 test('expired keys of an account go away with its new ones', async () => {
-  const store = idempotencyStore(database.db)
+  const store = idempotencyStore(database.db, TEST_PEPPER)
   for (const key of ['expired 1', 'expired 2']) {
     await store.begin(request(key))
     await age(key, '25 hours')

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { withAccount, type Database, type Transaction } from '@keelson/database'
 import type { IdempotencyState, IdempotencyStore, IdempotentRequest } from '@keelson/service-kit'
 
@@ -42,8 +43,22 @@ const earlier = async (
   return { outcome: 'replay', answer: { status: row.status, body: row.body } }
 }
 
-/** Remembers for a day what requests with an `Idempotency-Key` were answered. */
-export const idempotencyStore = (db: Pick<Database, 'sql'>): IdempotencyStore => ({
+/**
+ * Remembers for a day what requests with an `Idempotency-Key` were answered.
+ *
+ * @param pepper what fingerprints are keyed with: a bare hash of a body would let whoever reads the table guess at
+ * weak secrets in it
+ */
+export const idempotencyStore = (db: Pick<Database, 'sql'>, pepper: Buffer): IdempotencyStore => {
+  const keyed = (request: IdempotentRequest): IdempotentRequest => ({
+    ...request,
+    fingerprint: createHmac('sha256', pepper).update(request.fingerprint).digest('hex'),
+  })
+  const { begin, finish } = storeOf(db)
+  return { begin: (request) => begin(keyed(request)), finish: (request, answer) => finish(keyed(request), answer) }
+}
+
+const storeOf = (db: Pick<Database, 'sql'>): IdempotencyStore => ({
   begin: (request) =>
     withAccount(db, request.account_id, async (tx) => {
       if (!(await take(tx, request))) return earlier(tx, request)
