@@ -1,10 +1,17 @@
 import { connect } from '@keelson/database'
 import { migrate } from '@keelson/database/migrate'
-import { accountKeyStore, assertKeyProvider, auditSealer, authenticator, idempotencyStore, identityStore } from '@keelson/identity'
+import {
+  accountKeyStore,
+  assertKeyProvider,
+  auditSealer,
+  authenticator,
+  idempotencyStore,
+  identityStore,
+} from '@keelson/identity'
 import { connectQueue, migrateQueue } from '@keelson/queue'
 import { accountKeys, generateKey, keyProvider } from '@keelson/secrets'
 import { createLogger, createMetrics, listen } from '@keelson/service-kit'
-import { createApp } from '../apps/platform-api/src/app.ts'
+import { createApp } from '@keelson/platform-api/app'
 
 /** platform-api as a process of its own, told where its database is; tells where it listens, and keys of one account. */
 const KEYS = 16

@@ -61,12 +61,7 @@ export const fixture = (bytes: number) => {
     return {
       put: async (withCarried = false) => {
         const { checkpoint, newVersions, channel_versions } = checkpointAfter(versions, (step += 1))
-        config = await saver.put(
-          config,
-          checkpoint,
-          metadata(step),
-          withCarried ? channel_versions : newVersions,
-        )
+        config = await saver.put(config, checkpoint, metadata(step), withCarried ? channel_versions : newVersions)
         versions = channel_versions
       },
       putWrites: (task: string) =>

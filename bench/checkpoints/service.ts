@@ -1,9 +1,9 @@
-import { checkpointRoutes } from '../../apps/agent-api/src/checkpoints/routes.ts'
-import { connect } from '../../packages/database/src/connect.ts'
-import { migrate } from '../../packages/database/src/migrate.ts'
-import { authenticator } from '../../packages/identity/src/authenticator.ts'
-import { createLogger, createMetrics, createService, listen } from '../../packages/service-kit/src/index.ts'
-import { TEST_PEPPER, testAccount } from '../../packages/testing/src/test-account.ts'
+import { checkpointRoutes } from '@keelson/agent-api/checkpoints/routes'
+import { connect } from '@keelson/database'
+import { migrate } from '@keelson/database/migrate'
+import { authenticator } from '@keelson/identity'
+import { createLogger, createMetrics, createService, listen } from '@keelson/service-kit'
+import { TEST_PEPPER, testAccount } from '@keelson/testing/test-account'
 
 // agent-api in a process of its own; tells its parent where it is and with which key.
 const url = process.env['DATABASE_URL'] ?? ''

@@ -1,6 +1,6 @@
 import type { Database } from '@keelson/database'
-import type { SpanWriter } from '../../apps/agent-api/src/spans/span-writer.ts'
-import type { SpanWrite, Written } from '../../apps/agent-api/src/spans/write-spans.ts'
+import type { SpanWriter } from '@keelson/agent-api/spans/span-writer'
+import type { SpanWrite, Written } from '@keelson/agent-api/spans/write-spans'
 
 /** The writer to compare with: a plain statement of its own for every request, as most services have it. */
 export const baselineWriter = ({ sql }: Pick<Database, 'sql'>): SpanWriter => {

@@ -4,8 +4,8 @@ import { connect, isTransient } from '@keelson/database'
 import { migrate } from '@keelson/database/migrate'
 import { authenticator, identityStore } from '@keelson/identity'
 import { createLogger, createMetrics, createService, listen } from '@keelson/service-kit'
-import { spanRoutes } from '../../apps/agent-api/src/spans/routes.ts'
-import { spanWriter } from '../../apps/agent-api/src/spans/span-writer.ts'
+import { spanRoutes } from '@keelson/agent-api/spans/routes'
+import { spanWriter } from '@keelson/agent-api/spans/span-writer'
 import { baselineWriter } from './baseline-writer.ts'
 
 /** agent-api as a process of its own: `node service.ts DATABASE_URL group|single`; tells its parent where it listens. */

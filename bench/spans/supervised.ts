@@ -8,8 +8,8 @@ import {
   type KeptProcess,
   type Service,
   type StackEnvironment,
+  descendants,
 } from '@keelson/local-stack'
-import { descendants } from '../../infra/e2e/processes.ts'
 
 const START_ATTEMPTS = 50
 

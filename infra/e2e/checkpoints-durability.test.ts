@@ -2,7 +2,7 @@ import { KeelsonSaver } from '@keelson/langgraph-checkpoint'
 import { eventually } from '@keelson/testing'
 import { emptyCheckpoint, uuid6 } from '@langchain/langgraph-checkpoint'
 import { expect, test } from 'vitest'
-import { crashStack, type Victim } from '../../bench/spans/crash.ts'
+import { crashStack, type Victim } from '@keelson/bench/spans/crash'
 
 const CLIENTS = 8
 const VICTIMS = ['service', 'postmaster', 'backend'] as const satisfies Victim[]

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { eventually } from '@keelson/testing'
 import { expect, test } from 'vitest'
-import { startClients } from '../../bench/spans/acknowledged.ts'
-import { crashStack } from '../../bench/spans/crash.ts'
+import { startClients } from '@keelson/bench/spans/acknowledged'
+import { crashStack } from '@keelson/bench/spans/crash'
 
 const rssMiB = async (pid: number): Promise<number> => {
   const { readFile } = await import('node:fs/promises')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { eventually } from '@keelson/testing'
 import { expect, test } from 'vitest'
-import { descendants, stillRunning } from './processes.ts'
+import { descendants, stillRunning } from '@keelson/local-stack'
 import { ready, ROOT, runStart, temporaryDirectory } from './run-start.ts'
 
 const pidsBelow = (pid: number) => descendants(pid).map((one) => one.pid)

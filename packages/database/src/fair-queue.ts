@@ -17,6 +17,12 @@ export type FairQueue<Entry extends Queued> = {
   readonly isEmpty: boolean
 }
 
+const drained = <Entry>(queue: Fifo<Entry> | null): Entry[] => {
+  const entries: Entry[] = []
+  for (let entry = queue?.shift(); entry; entry = queue?.shift()) entries.push(entry)
+  return entries
+}
+
 export const fairQueue = <Entry extends Queued>(): FairQueue<Entry> => {
   const ready = new Map<string, Fifo<Entry>>()
   /** Every key that is ready or out, with the entries behind it. */
@@ -61,16 +67,11 @@ export const fairQueue = <Entry extends Queued>(): FairQueue<Entry> => {
     },
 
     clear: () => {
-      const cleared: Entry[] = []
-      for (const waiting of behind.values())
-        for (let entry = waiting?.shift(); entry; entry = waiting?.shift()) cleared.push(entry)
-      for (const queue of ready.values())
-        for (let entry = queue.shift(); entry; entry = queue.shift()) {
-          behind.delete(entry.key)
-          cleared.push(entry)
-        }
+      const waiting = [...behind.values()].flatMap(drained)
+      const cleared = [...ready.values()].flatMap(drained)
+      for (const { key } of cleared) behind.delete(key)
       ready.clear()
-      return cleared
+      return [...waiting, ...cleared]
     },
 
     get isEmpty() {

@@ -22,8 +22,10 @@ const serving = async (...answers: Answer[]) => {
   return { baseUrl, requests, [Symbol.dispose]: stop }
 }
 
-const json = (status: number, body: unknown, headers = {}): Answer => (_, response) =>
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+const json =
+  (status: number, body: unknown, headers = {}): Answer =>
+  (_, response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 const hangUp: Answer = (request) => request.socket.destroy()
 const silence: Answer = () => {}
 
@@ -45,7 +47,10 @@ test('a refusal is not repeated, and tells its status and code', async () => {
 
 test('repeating ends: the last answer is the error, and no answer is one as well', async () => {
   using busy = await serving(json(503, 'no problem document'))
-  await expect(saverOf(busy.baseUrl, { retries: 1 }).getTuple(config)).rejects.toMatchObject({ status: 503, code: 'unknown' })
+  await expect(saverOf(busy.baseUrl, { retries: 1 }).getTuple(config)).rejects.toMatchObject({
+    status: 503,
+    code: 'unknown',
+  })
   expect(busy.requests).toHaveLength(2)
   using silent = await serving(silence)
   const unanswered = saverOf(silent.baseUrl, { retries: 1, timeoutMs: 50 }).getTuple(config)
@@ -54,8 +59,22 @@ test('repeating ends: the last answer is the error, and no answer is one as well
 })
 
 test('a list is read only as far as it is iterated', async () => {
-  const item = { thread_id: 't', checkpoint_ns: '', checkpoint_id: 'c', parent_checkpoint_id: null, checkpoint: { v: 4 }, metadata: {}, blobs: [], pending_writes: [] }
-  using server = await serving(json(200, Array(50).fill(item)))
+  const item = {
+    thread_id: 't',
+    checkpoint_ns: '',
+    checkpoint_id: 'c',
+    parent_checkpoint_id: null,
+    checkpoint: { v: 4 },
+    metadata: {},
+    blobs: [],
+    pending_writes: [],
+  }
+  using server = await serving(
+    json(
+      200,
+      Array.from({ length: 50 }, () => item),
+    ),
+  )
   for await (const tuple of saverOf(server.baseUrl).list(config)) {
     expect(tuple.config.configurable).toEqual({ thread_id: 't', checkpoint_ns: '', checkpoint_id: 'c' })
     break
@@ -66,7 +85,8 @@ test('a list is read only as far as it is iterated', async () => {
 test('versions sort as text by their number and are never the same twice', () => {
   const saver = saverOf('http://127.0.0.1:1')
   const versions: unknown[] = []
-  for (let version: number | undefined, count = 0; count < 12; count += 1) versions.push((version = saver.getNextVersion(version)))
+  for (let version: number | undefined, count = 0; count < 12; count += 1)
+    versions.push((version = saver.getNextVersion(version)))
   expect(versions).toEqual(versions.map(String).toSorted())
   expect(saver.getNextVersion(undefined)).not.toBe(saver.getNextVersion(undefined))
   expect(String(saver.getNextVersion(7))).toMatch(/^0{31}8\.\d{16}$/)

@@ -1,4 +1,5 @@
 export { freePort, isPortFree } from './free-port.ts'
+export { descendants, stillRunning, type Process } from './processes.ts'
 export { keepProcess, type Exit, type KeptProcess } from './kept-process.ts'
 export type { LocalJson } from './local-json.ts'
 export { startPostgres, type EmbeddedPostgres } from './postgres.ts'
