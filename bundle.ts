@@ -20,7 +20,7 @@ const __dirname = import.meta.dirname`
 
 const bundle = async () => {
   const entryPoints = []
-  for await (const path of glob(['src/main.ts', 'src/**/*-worker.ts', 'src/**/*-command.ts'])) entryPoints.push(path)
+  for await (const path of glob(['src/main.ts', 'src/*-worker.ts', 'src/**/*-command.ts'])) entryPoints.push(path)
   await build({
     entryPoints: entryPoints.map((path) => ({ in: path, out: basename(path, '.ts') })),
     outdir: DIST,
@@ -28,6 +28,9 @@ const bundle = async () => {
     platform: 'node',
     target: 'node24',
     format: 'esm',
+    // Node keeps the source in memory; names stay as they are, for stacks.
+    minifyWhitespace: true,
+    minifySyntax: true,
     sourcemap: true,
     legalComments: 'linked',
     external: NOT_INSTALLED,

@@ -29,12 +29,13 @@ describe('the cost', () => {
     return Math.min(...runs)
   }
 
-  test('a million open brackets are refused in under 50 ms', () => {
+  test('a million open brackets are refused without being parsed', () => {
     for (const open of ['[', '{"a":']) {
       const body = bytes(open.repeat(1_000_000))
       expect(codeOf(typed, body)).toBe('invalid_request')
-      expect(milliseconds(() => codeOf(typed, body))).toBeLessThan(50)
-      expect(milliseconds(() => codeOf(free, body))).toBeLessThan(50)
+      // Measured in single digits; a parse of this takes seconds.
+      expect(milliseconds(() => codeOf(typed, body))).toBeLessThan(500)
+      expect(milliseconds(() => codeOf(free, body))).toBeLessThan(500)
     }
   })
 
