@@ -10,6 +10,7 @@ import {
   type Logger,
   type Metrics,
   type Service,
+  type ServiceLimits,
 } from '@keelson/service-kit'
 import { agentApiKeyRoutes } from './agent-api-keys/routes.ts'
 import type { AgentNetwork } from './agents/agent-network.ts'
@@ -37,6 +38,7 @@ export type Deps = {
   authenticate: Authenticate
   idempotency: IdempotencyStore
   proxyHops?: number
+  limits?: Partial<ServiceLimits>
   log: Logger
   metrics: Metrics
 }
@@ -52,6 +54,7 @@ export const createApp = (deps: Deps): Service => {
     metrics,
     authenticate,
     proxyHops: deps.proxyHops ?? 0,
+    limits: deps.limits ?? {},
     readiness,
     isTransient,
     idempotency: deps.idempotency,

@@ -1,4 +1,4 @@
-import { loadConfig, LOG_LEVELS, setting, type Config, type Environment } from '@keelson/service-kit'
+import { limitSettings, loadConfig, LOG_LEVELS, setting, type Config, type Environment } from '@keelson/service-kit'
 
 /** What agent-api needs from its environment. */
 export const settings = {
@@ -22,6 +22,7 @@ export const settings = {
     description: 'how long requests in flight may take at the end',
   }),
   DATABASE_CONNECTIONS: setting.integer({ default: 12, min: 2, max: 200, description: 'connections to Postgres' }),
+  ...limitSettings,
   SPAN_RETENTION: setting.durationMs({
     default: null,
     description: 'how long spans are kept, such as `90d`; unset, for ever',
@@ -39,7 +40,15 @@ export const settings = {
 
 export const agentConfig = (env: Environment): Config<typeof settings> => loadConfig(env, settings)
 
-const { PROXY_HOPS: _hops, PUBLIC_URL: _url, SPAN_RETENTION: _retention, ...shared } = settings
+const {
+  PROXY_HOPS: _hops,
+  PUBLIC_URL: _url,
+  SPAN_RETENTION: _retention,
+  RATE_LIMIT: _rate,
+  RATE_BURST: _burst,
+  MAX_IN_FLIGHT: _inFlight,
+  ...shared
+} = settings
 
 /** What the webhook worker needs from its environment. */
 export const webhookWorkerSettings = {

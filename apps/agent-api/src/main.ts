@@ -10,7 +10,16 @@ import {
   systemSecret,
 } from '@keelson/identity'
 import { connectQueue } from '@keelson/queue'
-import { createLogger, createMetrics, gauge, listen, queueCounter, repeat, runMain } from '@keelson/service-kit'
+import {
+  createLogger,
+  createMetrics,
+  gauge,
+  listen,
+  queueCounter,
+  repeat,
+  runMain,
+  serviceLimits,
+} from '@keelson/service-kit'
 import { agentNetwork } from './agents/agent-network.ts'
 import { createApp } from './app.ts'
 import { sweepCheckpoints } from './checkpoints/sweep-checkpoints.ts'
@@ -47,6 +56,7 @@ await runMain(
     const redisUrl = config.REDIS_URL ?? undefined
     const queue = stack.use(await connectQueue({ redisUrl, databaseUrl: url, log, count }))
     const service = createApp({
+      limits: serviceLimits(config),
       db,
       spanWriter: writer,
       queue,

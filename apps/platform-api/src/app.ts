@@ -9,6 +9,7 @@ import {
   type Logger,
   type Metrics,
   type Service,
+  type ServiceLimits,
 } from '@keelson/service-kit'
 import { credentialRoutes } from './credentials/routes.ts'
 import { modelRoutes } from './models/routes.ts'
@@ -21,6 +22,7 @@ export type Deps = {
   authenticate: Authenticate
   idempotency: IdempotencyStore
   proxyHops?: number
+  limits?: Partial<ServiceLimits>
   log: Logger
   metrics: Metrics
   /** Whether hosted models may be registered. */
@@ -38,6 +40,7 @@ export const createApp = (deps: Deps): Service => {
     metrics,
     authenticate,
     proxyHops: deps.proxyHops ?? 0,
+    limits: deps.limits ?? {},
     readiness,
     isTransient,
     idempotency: deps.idempotency,

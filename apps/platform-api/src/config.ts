@@ -1,4 +1,4 @@
-import { loadConfig, LOG_LEVELS, setting, type Config, type Environment } from '@keelson/service-kit'
+import { limitSettings, loadConfig, LOG_LEVELS, setting, type Config, type Environment } from '@keelson/service-kit'
 
 /** What platform-api needs from its environment. */
 export const settings = {
@@ -22,6 +22,7 @@ export const settings = {
     description: 'how long requests in flight may take at the end',
   }),
   DATABASE_CONNECTIONS: setting.integer({ default: 10, min: 2, max: 200, description: 'connections to Postgres' }),
+  ...limitSettings,
   AUDIT_CHECKPOINT_FILE: setting.string({
     default: null,
     description: 'the file that checkpoints of the audit log are appended to; unset, they are logged',

@@ -12,7 +12,7 @@ import {
   type AuditCheckpoint,
 } from '@keelson/identity'
 import { connectQueue } from '@keelson/queue'
-import { createLogger, createMetrics, listen, queueCounter, runMain } from '@keelson/service-kit'
+import { createLogger, createMetrics, listen, queueCounter, runMain, serviceLimits } from '@keelson/service-kit'
 import { createApp } from './app.ts'
 import { platformConfig } from './config.ts'
 
@@ -48,6 +48,7 @@ await runMain(
     )
     const nativeInferenceGateway = config.NATIVE_INFERENCE_GATEWAY
     const service = createApp({
+      limits: serviceLimits(config),
       db,
       queue,
       accountKeys,

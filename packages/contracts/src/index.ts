@@ -4,4 +4,12 @@ export { FreeFormObject, FreeFormObjects, FreeFormValue, isFreeForm, type JsonOb
 export { normaliseTimestamp, Timestamp, UtcTimestamp } from './timestamp.ts'
 export { ERRORS, ERROR_CODES, Problem, type ErrorCode } from './errors.ts'
 export { SCOPES, type Scope } from './scopes.ts'
-export { route, type Route, type RouteInput, type RouteOutput, type RouteRequest } from './route.ts'
+export {
+  isConditional,
+  isRepeatable,
+  route,
+  type Route,
+  type RouteInput,
+  type RouteOutput,
+  type RouteRequest,
+} from './route.ts'

@@ -1,10 +1,10 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { isRepeatable, type Route } from './route.ts'
+import { isConditional, isRepeatable, type Route } from './route.ts'
 
 type RouteConfig = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0]
 
 /** What a route of ours has beside; one made elsewhere has none of it. */
-type Extras = Partial<Pick<Route, 'schemas' | 'scope' | 'bodyLimitBytes' | 'errors'>>
+type Extras = Partial<Pick<Route, 'schemas' | 'scope' | 'bodyLimitBytes' | 'errors' | 'entityTag'>>
 
 const text = { type: 'string' } as const
 
@@ -38,11 +38,26 @@ export const sharedParameters = {
     schema: { ...text, minLength: 1, maxLength: 255 },
     example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
   },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description: 'Entity tags, or `*`: nothing is changed unless the object has one of them',
+    schema: text,
+    example: '"7"',
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'Entity tags: an object that still has one of them is answered with 304',
+    schema: text,
+    example: '"7"',
+  },
 } as const
 
 /** Response headers that operations have in common. */
 export const sharedHeaders = {
   RequestId: { description: 'The id of the request, also in every log line about it', schema: text },
+  ETag: { description: 'The entity tag of the object, for `If-Match` and `If-None-Match`', schema: text },
 } as const
 
 const reference = (kind: 'parameters' | 'headers', name: string) => ({ $ref: `#/components/${kind}/${name}` })
@@ -51,13 +66,18 @@ type Headers = Record<string, object>
 
 const headersOf = (response: object): Headers => ('headers' in response ? (response.headers as Headers) : {})
 
-const withRequestId = (responses: RouteConfig['responses']): RouteConfig['responses'] =>
-  Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => [
-      status,
-      { ...response, headers: { ...headersOf(response), 'x-request-id': reference('headers', 'RequestId') } },
-    ]),
+const withHeaders = ({ responses, entityTag, method }: RouteConfig & Extras): RouteConfig['responses'] => {
+  const isTagged = (status: string) => entityTag && method !== 'delete' && (status === '200' || status === '304')
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const common = {
+        'x-request-id': reference('headers', 'RequestId'),
+        ...(isTagged(status) && { etag: reference('headers', 'ETag') }),
+      }
+      return [status, { ...response, headers: { ...headersOf(response), ...common } }]
+    }),
   )
+}
 
 /** The scope and the limit of a route, in OpenAPI. */
 const requirementsOf = (route: RouteConfig & Extras, keySchemes: readonly string[]) => {
@@ -70,18 +90,20 @@ const requirementsOf = (route: RouteConfig & Extras, keySchemes: readonly string
 
 /** A route as a document shows it: without what only server and client need, with the headers all have in common. */
 export const documentedOperation = (route: RouteConfig & Extras, keySchemes: readonly string[]): RouteConfig => {
-  const { schemas: _schemas, scope, bodyLimitBytes: _limit, errors: _errors, responses, ...operation } = route
+  const { schemas: _schemas, scope, bodyLimitBytes: _limit, errors: _errors, entityTag, ...operation } = route
   const isKeyed = scope !== undefined && scope !== null
   const parameters = [
     'RequestId',
     'TraceParent',
     ...(isKeyed ? ['SelectedAccountId'] : []),
     ...(isKeyed && isRepeatable(route.method) ? ['IdempotencyKey'] : []),
+    ...(isKeyed && isConditional(route.method) ? ['IfMatch'] : []),
+    ...(entityTag && route.method === 'get' ? ['IfNoneMatch'] : []),
   ]
   return {
     ...operation,
     ...requirementsOf(route, keySchemes),
     parameters: parameters.map((name) => reference('parameters', name)),
-    responses: withRequestId(responses),
+    responses: withHeaders(route),
   }
 }

@@ -26,6 +26,8 @@ export type RouteSpec<Params extends Schema, Query extends Schema, Body extends 
   errors?: readonly ErrorCode[]
   /** The largest accepted body in bytes. */
   bodyLimitBytes?: number
+  /** Whether the answer carries the entity tag of the object, and changes of it can be bound to one. */
+  entityTag?: true
   /** Whether the operation is an addition to the API family that clients know. */
   extension?: true
 }
@@ -53,8 +55,13 @@ const WITH_BODY = [
 ] as const satisfies ErrorCode[]
 const REPEATABLE = ['request_in_progress', 'idempotency_key_reused'] as const satisfies ErrorCode[]
 
+const CONDITIONAL = ['precondition_failed'] as const satisfies ErrorCode[]
+
 /** Whether an operation takes an `Idempotency-Key`. */
 export const isRepeatable = (method: string): boolean => method === 'post' || method === 'patch'
+
+/** Whether an operation changes one object, and so heeds `If-Match`. */
+export const isConditional = (method: string): boolean => method === 'patch' || method === 'delete'
 
 const jsonContent = <S>(schema: S) => ({ content: { 'application/json': { schema } } })
 
@@ -76,6 +83,7 @@ export type RouteOf<
   bodyLimitBytes: number
   /** Every problem the operation can answer with. */
   errors: readonly ErrorCode[]
+  entityTag: boolean
 }
 
 /**
@@ -95,12 +103,14 @@ export const route = <
   spec: RouteSpec<Params, Query, Body, Ok>,
 ): RouteOf<Id, Params, Query, Body, Ok> => {
   const { tag, summary, description, scope, params, query, body, ok, okDescription = 'OK', extension } = spec
+  const { entityTag = false } = spec
   const errors: ErrorCode[] = [
     ...(spec.errors ?? []),
     ...ALWAYS,
     ...(params ? WITH_PARAMS : []),
     ...(body ? WITH_BODY : []),
     ...(isRepeatable(method) ? REPEATABLE : []),
+    ...(isConditional(method) ? CONDITIONAL : []),
   ]
   const request: object = {
     ...(params && { params }),
@@ -118,6 +128,7 @@ export const route = <
     request,
     responses: {
       ...(ok ? { 200: { description: okDescription, ...jsonContent(ok) } } : { 204: { description: 'Done; no body' } }),
+      ...(entityTag && method === 'get' && { 304: { description: 'The object is as `If-None-Match` says' } }),
       ...problemResponses(errors),
     },
   })
@@ -127,6 +138,7 @@ export const route = <
     scope,
     bodyLimitBytes: spec.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     errors: [...new Set(errors)] as readonly ErrorCode[],
+    entityTag,
   })
 }
 

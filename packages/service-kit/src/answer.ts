@@ -17,6 +17,10 @@ export const jsonResponse = (facts: RequestFacts, status: number, body: string, 
 export const emptyResponse = (facts: RequestFacts, headers?: Record<string, string>) =>
   new Response(null, { status: 204, headers: { ...commonHeaders(facts), ...headers } })
 
+/** The answer to a reader who has the object already: its headers alone. */
+export const notModifiedResponse = (facts: RequestFacts): Response =>
+  new Response(null, { status: 304, headers: { ...commonHeaders(facts), ...facts.headers } })
+
 export const problemResponse = (facts: RequestFacts, error: ApiError, challenge: string): Response => {
   facts.errorCode = error.code satisfies ErrorCode
   if (error.status >= 500) facts.cause = error.cause

@@ -12,12 +12,14 @@ export type Call = {
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal
   readonly headers: Headers
+  /** Of which entity tags the object must have one to be changed; `null` asks for nothing. See `requireMatch`. */
+  readonly ifMatch: readonly string[] | null
   readonly respond: { header: (name: string, value: string) => void }
   /** Carries the request id. */
   readonly log: Logger
 }
 
-export type Input = { params: unknown; query: unknown; body: unknown }
+export type Input = { params: unknown; query: unknown; body: unknown; ifMatch: readonly string[] | null }
 
 const unauthenticated = (): never => {
   throw new Error('this operation has no scope, so it has no principal')
@@ -28,6 +30,7 @@ export const createCall = (request: Request, facts: RequestFacts, log: Logger, i
   params: input.params,
   query: input.query,
   body: input.body,
+  ifMatch: input.ifMatch,
   requestId: facts.requestId,
   traceparent: facts.traceparent,
   headers: request.headers,

@@ -1,8 +1,17 @@
-import { type Route, type RouteInput, type RouteOutput, type Scope, writeJson } from '@keelson/contracts'
-import { emptyResponse, jsonResponse } from './answer.ts'
+import {
+  isConditional,
+  isRepeatable,
+  type Route,
+  type RouteInput,
+  type RouteOutput,
+  type Scope,
+  writeJson,
+} from '@keelson/contracts'
+import { emptyResponse, jsonResponse, notModifiedResponse } from './answer.ts'
 import { ApiError } from './api-error.ts'
 import { type Call, createCall } from './call.ts'
 import { clientAddress } from './client-address.ts'
+import { ifMatch, isKnownTo, preconditionFailed } from './entity-tag.ts'
 import { fingerprintOf, idempotencyKey, type IdempotencyStore, once, type StoredAnswer } from './idempotency.ts'
 import type { Logger } from './logger.ts'
 import type { Authenticate, Principal } from './principal.ts'
@@ -42,6 +51,12 @@ const hasScope = ({ scopes }: Principal, scope: Scope): boolean => scopes === nu
 const respond = (facts: RequestFacts, { status, body }: StoredAnswer, headers = facts.headers): Response =>
   status === 204 ? emptyResponse(facts, headers) : jsonResponse(facts, status, body, headers)
 
+/** What `If-Match` asks of an operation; an object without an entity tag has none that could be listed. */
+const preconditionOf = ({ method, entityTag }: Route, { headers }: Request): readonly string[] | null => {
+  const wanted = isConditional(method) ? ifMatch(headers) : null
+  return wanted !== null && !entityTag ? preconditionFailed() : wanted
+}
+
 /** A mounted operation: who, where, what, then the handler, then the answer. */
 export const operation = <R extends Route>(
   route: R,
@@ -51,7 +66,6 @@ export const operation = <R extends Route>(
 ) => {
   const { log, idempotency } = context
   const read = inputReader(route)
-  const isRepeatable = route.method === 'post' || route.method === 'patch'
   const run = async (call: unknown): Promise<StoredAnswer> => {
     const result = await handler(call as Parameters<Handler<R>>[0])
     return route.schemas.ok ? { status: 200, body: writeJson(result ?? null) } : { status: 204, body: '' }
@@ -72,10 +86,15 @@ export const operation = <R extends Route>(
     if (route.scope !== null) await admit(request, facts, route.scope)
     const params = read.params(facts)
     const query = read.query(facts)
-    const key = idempotency && isRepeatable ? idempotencyKey(request.headers) : null
+    const key = idempotency && isRepeatable(route.method) ? idempotencyKey(request.headers) : null
     const bytes = await read.body.bytes(request, facts)
-    const call = createCall(request, facts, log, { params, query, body: read.body.parse(bytes) })
-    if (!idempotency || key === null || !facts.principal) return respond(facts, await run(call))
+    const body = read.body.parse(bytes)
+    const call = createCall(request, facts, log, { params, query, body, ifMatch: preconditionOf(route, request) })
+    if (!idempotency || key === null || !facts.principal) {
+      const answer = await run(call)
+      const isKnown = route.method === 'get' && isKnownTo(request.headers, facts.headers?.['etag'])
+      return isKnown ? notModifiedResponse(facts) : respond(facts, answer)
+    }
 
     const attempt = {
       account_id: facts.principal.account_id,

@@ -5,6 +5,7 @@ import type { Credential } from '@keelson/contracts/platform'
 export type CredentialRow = Omit<Credential, 'credential_metadata' | 'object'> & {
   credential_metadata: string
   current_version: number
+  revision: number
 }
 
 export const CREDENTIAL_COLUMNS = [
@@ -18,12 +19,14 @@ export const CREDENTIAL_COLUMNS = [
   'type',
   'updated_at',
   'current_version',
+  'revision',
 ] as const
 
-/** The credential as its readers see it: its version is ours alone. */
+/** The credential as its readers see it: its version is ours alone, its revision a header. */
 export const presentCredential = ({
   credential_metadata,
   current_version: _version,
+  revision: _revision,
   ...row
 }: CredentialRow): Credential => ({
   ...row,

@@ -1,31 +1,37 @@
 import { credentials } from '@keelson/contracts/platform'
-import type { Service } from '@keelson/service-kit'
+import { entityTag, type Call, type Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
 import { auditedReads } from './audited-reads.ts'
 import { createCredential } from './create-credential.ts'
-import { presentCredential } from './credential-row.ts'
+import { presentCredential, type CredentialRow } from './credential-row.ts'
 import { deleteCredential } from './delete-credential.ts'
 import { recordRefusedReveal, revealCredential } from './reveal-credential.ts'
 import { credentialStore } from './store.ts'
 import { updateCredential } from './update-credential.ts'
 
+/** The credential in an answer, with its entity tag. */
+const answerWith = ({ respond }: Pick<Call, 'respond'>, row: CredentialRow) => {
+  respond.header('etag', entityTag(row.revision))
+  return presentCredential(row)
+}
+
 export const credentialRoutes = (service: Service, deps: Pick<Deps, 'db' | 'accountKeys'>) => {
   const { db } = deps
   const readAudited = auditedReads(db)
 
-  service.handle(credentials.createCredential, async (call) => presentCredential(await createCredential(deps, call)))
+  service.handle(credentials.createCredential, async (call) => answerWith(call, await createCredential(deps, call)))
 
   service.handle(credentials.listCredentials, async ({ query, principal }) => {
     const page = await credentialStore(db, principal.account_id).list(query)
     return { ...page, items: page.items.map(presentCredential) }
   })
 
-  service.handle(credentials.getCredential, async ({ params, principal }) =>
-    presentCredential(await credentialStore(db, principal.account_id).get(params.credential_id)),
+  service.handle(credentials.getCredential, async (call) =>
+    answerWith(call, await credentialStore(db, call.principal.account_id).get(call.params.credential_id)),
   )
 
-  service.handle(credentials.getCredentialByName, async ({ params, principal }) =>
-    presentCredential(await credentialStore(db, principal.account_id).getByName(params.credential_name)),
+  service.handle(credentials.getCredentialByName, async (call) =>
+    answerWith(call, await credentialStore(db, call.principal.account_id).getByName(call.params.credential_name)),
   )
 
   service.handle(
@@ -56,11 +62,11 @@ export const credentialRoutes = (service: Service, deps: Pick<Deps, 'db' | 'acco
     },
   )
 
-  service.handle(credentials.updateCredential, async (call) => presentCredential(await updateCredential(deps, call)))
+  service.handle(credentials.updateCredential, async (call) => answerWith(call, await updateCredential(deps, call)))
 
-  service.handle(credentials.deleteCredential, async ({ params, principal, requestId }) => {
+  service.handle(credentials.deleteCredential, async ({ params, principal, requestId, ifMatch }) => {
     const { credential_id } = params
-    await deleteCredential(db, { credential_id, principal, requestId })
+    await deleteCredential(db, { credential_id, principal, requestId, ifMatch })
     return { id: credential_id, deleted: true, object: 'credential' as const }
   })
 }

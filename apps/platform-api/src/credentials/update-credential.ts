@@ -2,13 +2,15 @@ import { jsonTextOf, type RouteInput } from '@keelson/contracts'
 import { isPayloadOf, PAYLOAD_NO_JSON, type credentials } from '@keelson/contracts/platform'
 import { boundTo } from '@keelson/database'
 import { auditInsert, recordAudit, type AuditedAct } from '@keelson/identity'
-import { ApiError } from '@keelson/service-kit'
+import { ApiError, requireMatch, type Call } from '@keelson/service-kit'
 import { refuseTakenName, type CredentialDeps } from './create-credential.ts'
 import { CREDENTIAL_COLUMNS, type CredentialRow } from './credential-row.ts'
 import { openPayload, sealPayload } from './payload.ts'
 import { credentialStore } from './store.ts'
 
-export type UpdateCredential = Omit<AuditedAct, 'action'> & RouteInput<typeof credentials.updateCredential>
+export type UpdateCredential = Omit<AuditedAct, 'action'> &
+  RouteInput<typeof credentials.updateCredential> &
+  Pick<Call, 'ifMatch'>
 
 const ACTION = 'credential.update'
 
@@ -47,7 +49,7 @@ const currentPayload = async (
   }
 }
 
-/** Writes what is given, as long as version and type are still those that were seen; `null` when they are not. */
+/** Writes what is given, as long as the revision is still the one that was seen; `null` when it is not. */
 const write = async (
   { db: { sql } }: CredentialDeps,
   { params, body, principal, requestId }: UpdateCredential,
@@ -67,7 +69,7 @@ const write = async (
         current_version = current_version + ${sealed === null ? 0 : 1},
         updated_at = greatest(now(), updated_at)
       where account_id = ${account_id} and id = ${params.credential_id}
-        and current_version = ${seen.current_version} and type = ${seen.type}
+        and revision = ${seen.revision}
       returning *
     ), version as (
       insert into platform.credential_versions (account_id, credential_id, version, sealed)
@@ -91,12 +93,13 @@ const attempt = async (deps: CredentialDeps, request: UpdateCredential, seen: Cr
  * Changes what is given. A new payload is sealed as the next version; anything else leaves the ciphertext alone.
  *
  * @throws ApiError `not_found`, `credential_exists`, `invalid_request` for a payload that is not what the type says,
- * `credential_integrity_error`, `unavailable`
+ * `credential_integrity_error`, `precondition_failed`, `unavailable`
  */
 export const updateCredential = async (deps: CredentialDeps, request: UpdateCredential): Promise<CredentialRow> => {
   const store = credentialStore(deps.db, request.principal.account_id)
   for (;;) {
     const seen = await store.get(request.params.credential_id)
+    requireMatch(request.ifMatch, seen.revision)
     if (Object.values(request.body).every((value) => value === undefined)) return seen
     const written = await attempt(deps, request, seen)
     if (written) return written

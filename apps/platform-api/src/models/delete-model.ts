@@ -1,6 +1,6 @@
 import type { Database } from '@keelson/database'
 import { startDeployment, type DeployedVendor } from '@keelson/database/platform'
-import { ApiError, notFound, typeId } from '@keelson/service-kit'
+import { ApiError, notFound, requireMatch, typeId } from '@keelson/service-kit'
 import { isUnderWay, refuseWhileDeploying } from './deploy.ts'
 import { poll } from './poll.ts'
 
@@ -8,6 +8,7 @@ export type DeleteModel = {
   account_id: string
   model_id: string
   traceparent: string | null
+  ifMatch: readonly string[] | null
   signal: AbortSignal
   /** Wakes the deployer for the teardown. */
   ring: (deployment_id: string) => void
@@ -19,6 +20,7 @@ type Locked = {
   status: 'deploying' | 'ready' | 'failed' | 'deployment_timeout'
   model_vendor: string
   generation: number
+  revision: number
   configuration: string | null
 }
 type Teardown = { kind: string; phase: string; finished_at: string | null; status_message: string | null }
@@ -26,13 +28,14 @@ type Teardown = { kind: string; phase: string; finished_at: string | null; statu
 /** Removes a hosted model; starts the teardown of any other, or joins the one under way. `null`: removed at once. */
 const beginTeardown = async (
   { sql }: Database,
-  { account_id, model_id, traceparent }: DeleteModel,
+  { account_id, model_id, traceparent, ifMatch }: DeleteModel,
 ): Promise<string | null> =>
   sql.begin(async (tx) => {
     const [model] = await tx<Locked[]>`
-      select status, model_vendor, generation, vendor_configuration as configuration from platform.models
+      select status, model_vendor, generation, revision, vendor_configuration as configuration from platform.models
       where account_id = ${account_id} and id = ${model_id} for update`
     if (!model) return notFound('model')
+    requireMatch(ifMatch, model.revision)
     refuseWhileDeploying(model)
     if (model.configuration === null) {
       await tx`delete from platform.models where account_id = ${account_id} and id = ${model_id}`
@@ -65,7 +68,7 @@ const teardownOf = async ({ sql }: Database, account_id: string, id: string): Pr
 /**
  * Deletes a model after what serves it has been torn down at the vendor.
  *
- * @throws ApiError `not_found`, `model_deploying`, `teardown_in_progress` when the wait ends first, `vendor_error` when
+ * @throws ApiError `not_found`, `precondition_failed`, `model_deploying`, `teardown_in_progress` when the wait ends first, `vendor_error` when
  * the vendor refuses
  */
 export const deleteModel = async (db: Database, request: DeleteModel): Promise<void> => {

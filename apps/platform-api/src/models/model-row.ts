@@ -19,6 +19,7 @@ export type ModelRow = {
   status_reason: string | null
   vendor_configuration: string | null
   generation: number
+  revision: number
 }
 
 export const MODEL_COLUMNS = [
@@ -35,6 +36,7 @@ export const MODEL_COLUMNS = [
   'status_reason',
   'vendor_configuration',
   'generation',
+  'revision',
 ] as const
 
 /** A stored configuration was checked against its schema when it was accepted; it is shown as the text it was stored as. */

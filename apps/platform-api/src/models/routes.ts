@@ -1,14 +1,20 @@
 import { models } from '@keelson/contracts/platform'
-import type { Service } from '@keelson/service-kit'
+import { entityTag, type Call, type Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
 import { createModel } from './create-model.ts'
 import { deleteModel } from './delete-model.ts'
-import { presentDeployment, presentModel } from './model-row.ts'
+import { presentDeployment, presentModel, type ModelRow } from './model-row.ts'
 import { poll } from './poll.ts'
 import { modelStore } from './store.ts'
 import { updateModel } from './update-model.ts'
 
 const TEARDOWN_WAIT_MS = 50_000
+
+/** The model in an answer, with its entity tag. */
+const answerWith = ({ respond }: Pick<Call, 'respond'>, row: ModelRow) => {
+  respond.header('etag', entityTag(row.revision))
+  return presentModel(row)
+}
 
 export const modelRoutes = (
   service: Service,
@@ -20,10 +26,10 @@ export const modelRoutes = (
       void queue.ring('advance_deployment', { deployment_id }, { traceparent: traceparent ?? undefined })
   }
 
-  service.handle(models.createModel, async ({ body, principal, traceparent }) => {
+  service.handle(models.createModel, async ({ body, principal, traceparent, respond }) => {
     const { model, deployment_id } = await createModel(db, { body, principal, traceparent, nativeInferenceGateway })
     ring(deployment_id, traceparent)
-    return presentModel(model)
+    return answerWith({ respond }, model)
   })
 
   service.handle(models.listModels, async ({ query, principal }) => {
@@ -31,33 +37,36 @@ export const modelRoutes = (
     return { ...page, items: page.items.map(presentModel) }
   })
 
-  service.handle(models.getModel, async ({ params, query, principal, signal }) => {
+  service.handle(models.getModel, async ({ params, query, principal, signal, respond }) => {
     const store = modelStore(db, principal.account_id)
     const isSettled = ({ status }: { status: string }) => status !== 'deploying'
-    return presentModel(
+    return answerWith(
+      { respond },
       await poll(() => store.get(params.model_id), isSettled, { waitMs: (query.wait ?? 0) * 1000, signal }),
     )
   })
 
-  service.handle(models.updateModel, async ({ params, body, principal, traceparent }) => {
+  service.handle(models.updateModel, async ({ params, body, principal, traceparent, ifMatch, respond }) => {
     const { account_id } = principal
     const { model, deployment_id } = await updateModel(db, {
       account_id,
       model_id: params.model_id,
       change: body,
       traceparent,
+      ifMatch,
     })
     ring(deployment_id, traceparent)
-    return presentModel(model)
+    return answerWith({ respond }, model)
   })
 
-  service.handle(models.deleteModel, async ({ params, principal, traceparent, signal }) => {
+  service.handle(models.deleteModel, async ({ params, principal, traceparent, ifMatch, signal }) => {
     const { account_id } = principal
     const { model_id } = params
     await deleteModel(db, {
       account_id,
       model_id,
       traceparent,
+      ifMatch,
       signal,
       ring: (deployment_id) => ring(deployment_id, traceparent),
       waitMs: TEARDOWN_WAIT_MS,

@@ -13,7 +13,7 @@ import {
   type UpdateModelRequest,
 } from '@keelson/contracts/platform'
 import type { Database, Transaction } from '@keelson/database'
-import { ApiError, notFound, storedJson } from '@keelson/service-kit'
+import { ApiError, notFound, requireMatch, storedJson } from '@keelson/service-kit'
 import { isNameTaken, nameTaken, type Accepted } from './create-model.ts'
 import { reconfigure, refuseWhileDeploying } from './deploy.ts'
 import { mergeFields } from './merge-fields.ts'
@@ -24,6 +24,7 @@ export type UpdateModel = {
   model_id: string
   change: UpdateModelRequest
   traceparent: string | null
+  ifMatch: readonly string[] | null
 }
 
 const readLaunch = storedJson(LaunchVendorConfiguration)
@@ -70,10 +71,10 @@ const lock = async (tx: Transaction, account_id: string, model_id: string): Prom
   return model ?? notFound('model')
 }
 
-type Rename = { account_id: string; model_id: string; name: string; swap: boolean }
+type Rename = Pick<UpdateModel, 'account_id' | 'model_id' | 'ifMatch'> & { name: string; swap: boolean }
 
 /** Both rows are locked in the order of their ids, so that two crossing swaps wait for each other. */
-const lockRenamed = async (tx: Transaction, { account_id, model_id, name, swap }: Rename) => {
+const lockRenamed = async (tx: Transaction, { account_id, model_id, name, swap }: Omit<Rename, 'ifMatch'>) => {
   const rows = await tx<ModelRow[]>`
     select ${tx(MODEL_COLUMNS)} from platform.models
     where account_id = ${account_id} and (id = ${model_id} or (${swap} and name = ${name} and model_vendor = (
@@ -88,6 +89,7 @@ const lockRenamed = async (tx: Transaction, { account_id, model_id, name, swap }
 const rename = async (tx: Transaction, request: Rename): Promise<ModelRow> => {
   const { account_id, model_id, name } = request
   const { model, other } = await lockRenamed(tx, request)
+  requireMatch(request.ifMatch, model.revision)
   refuseWhileDeploying(model)
   if (other) refuseWhileDeploying(other)
   if (model.name === name) return model
@@ -111,13 +113,14 @@ const setMetadata = async (
 
 const apply = async (
   tx: Transaction,
-  { account_id, model_id, change, traceparent }: UpdateModel,
+  { account_id, model_id, change, traceparent, ifMatch }: UpdateModel,
 ): Promise<Accepted> => {
   if (change.change === 'name') {
     const swap = change.on_conflict === 'swap'
-    return { model: await rename(tx, { account_id, model_id, name: change.name, swap }), deployment_id: null }
+    return { model: await rename(tx, { account_id, model_id, name: change.name, swap, ifMatch }), deployment_id: null }
   }
   const model = await lock(tx, account_id, model_id)
+  requireMatch(ifMatch, model.revision)
   const metadata = change.model_metadata === undefined ? null : jsonTextOf(change.model_metadata)
   if (change.change === 'metadata' && metadata === null) return { model, deployment_id: null }
   refuseWhileDeploying(model)
@@ -137,7 +140,7 @@ const apply = async (
 /**
  * Changes a model's metadata, name or configuration; only a configuration starts a deployment.
  *
- * @throws ApiError `not_found`, `model_deploying`, `model_exists`, `vendor_mismatch`, `invalid_request` for a merged
+ * @throws ApiError `not_found`, `precondition_failed`, `model_deploying`, `model_exists`, `vendor_mismatch`, `invalid_request` for a merged
  * configuration that the vendor would refuse
  */
 export const updateModel = async (db: Database, request: UpdateModel): Promise<Accepted> => {

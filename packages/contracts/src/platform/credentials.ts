@@ -27,6 +27,7 @@ export const credentials = {
     scope: 'credentials:write',
     body: CreateCredentialRequest,
     ok: Credential,
+    entityTag: true,
     errors: ['credential_exists'],
   }),
   listCredentials: route('listCredentials', 'get', '/v5/credentials', {
@@ -44,6 +45,7 @@ export const credentials = {
     scope: 'credentials:read',
     params: byId,
     ok: Credential,
+    entityTag: true,
   }),
   getCredentialByName: route('getCredentialByName', 'get', '/v5/credentials/name/{credential_name}', {
     tag,
@@ -51,6 +53,7 @@ export const credentials = {
     scope: 'credentials:read',
     params: byName,
     ok: Credential,
+    entityTag: true,
   }),
   getCredentialSecret: route('getCredentialSecret', 'post', '/v5/credentials/{credential_id}/secret', {
     tag,
@@ -85,6 +88,7 @@ export const credentials = {
     params: byId,
     body: UpdateCredentialRequest,
     ok: Credential,
+    entityTag: true,
     errors: ['credential_exists', 'credential_integrity_error'],
   }),
   deleteCredential: route('deleteCredential', 'delete', '/v5/credentials/{credential_id}', {
@@ -93,5 +97,6 @@ export const credentials = {
     scope: 'credentials:delete',
     params: byId,
     ok: CredentialDeleteResponse,
+    entityTag: true,
   }),
 }

@@ -32,6 +32,7 @@ export const models = {
     scope: 'models:write',
     body: CreateModelRequest,
     ok: InferenceModel,
+    entityTag: true,
     errors: ['model_exists', 'model_deploying', 'feature_disabled'],
   }),
   listModels: route('listModels', 'get', '/v5/models', {
@@ -48,6 +49,7 @@ export const models = {
     params,
     query: z.object({ wait }),
     ok: InferenceModel,
+    entityTag: true,
   }),
   updateModel: route('updateModel', 'patch', '/v5/models/{model_id}', {
     tag,
@@ -57,6 +59,7 @@ export const models = {
     params,
     body: UpdateModelRequest,
     ok: InferenceModel,
+    entityTag: true,
     errors: ['model_exists', 'model_deploying', 'vendor_mismatch'],
   }),
   deleteModel: route('deleteModel', 'delete', '/v5/models/{model_id}', {
@@ -67,6 +70,7 @@ export const models = {
     scope: 'models:delete',
     params,
     ok: ModelDeleteResponse,
+    entityTag: true,
     errors: ['model_deploying', 'teardown_in_progress', 'vendor_error'],
   }),
   listDeployments: route('listDeployments', 'get', '/v5/models/{model_id}/deployments', {

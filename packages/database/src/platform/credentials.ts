@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { foreignKey, integer, primaryKey, text, unique } from 'drizzle-orm/pg-core'
+import { bigint, foreignKey, integer, primaryKey, text, unique } from 'drizzle-orm/pg-core'
 import { bytes, jsonText, timestamp } from '../columns.ts'
 import { platform } from './schema.ts'
 
@@ -17,6 +17,7 @@ export const credentials = platform.table(
     type: text().$type<'key' | 'json'>().notNull(),
     credential_metadata: jsonText().notNull(),
     current_version: integer().notNull().default(1),
+    revision: bigint({ mode: 'number' }).notNull().default(1),
     created_at: timestamp()
       .notNull()
       .default(sql`now()`),

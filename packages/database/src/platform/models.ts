@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { integer, primaryKey, text } from 'drizzle-orm/pg-core'
+import { bigint, integer, primaryKey, text } from 'drizzle-orm/pg-core'
 import { jsonText, timestamp } from '../columns.ts'
 import { platform } from './schema.ts'
 
@@ -27,6 +27,7 @@ export const models = platform.table(
     status_reason: text(),
     model_availability: text().$type<ModelAvailability>().notNull().default('unknown'),
     generation: integer().notNull().default(0),
+    revision: bigint({ mode: 'number' }).notNull().default(1),
     observe_at: timestamp(),
     created_at: timestamp()
       .notNull()

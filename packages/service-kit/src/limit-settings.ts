@@ -1,0 +1,29 @@
+import type { Config } from './config.ts'
+import { DEFAULT_LIMITS, type ServiceLimits } from './service-options.ts'
+import { setting } from './setting.ts'
+
+const { rate, maxInFlight } = DEFAULT_LIMITS
+
+/** The limits that operators of a service may set. */
+export const limitSettings = {
+  RATE_LIMIT: setting.integer({
+    default: rate.requestsPerSecond,
+    min: 1,
+    description: 'requests per second that one API key may send to one process',
+  }),
+  RATE_BURST: setting.integer({
+    default: rate.burst,
+    min: 1,
+    description: 'requests that a quiet key may send at once',
+  }),
+  MAX_IN_FLIGHT: setting.integer({
+    default: maxInFlight,
+    min: 1,
+    description: 'requests that a process answers at a time; what is beyond gets 503 at once',
+  }),
+} as const
+
+export const serviceLimits = (config: Config<typeof limitSettings>): Partial<ServiceLimits> => ({
+  rate: { requestsPerSecond: config.RATE_LIMIT, burst: config.RATE_BURST },
+  maxInFlight: config.MAX_IN_FLIGHT,
+})
