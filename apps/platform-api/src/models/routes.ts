@@ -40,31 +40,21 @@ export const modelRoutes = (
   service.handle(models.getModel, async ({ params, query, principal, signal, respond }) => {
     const store = modelStore(db, principal.account_id)
     const isSettled = ({ status }: { status: string }) => status !== 'deploying'
-    return answerWith(
-      { respond },
-      await poll(() => store.get(params.model_id), isSettled, { waitMs: (query.wait ?? 0) * 1000, signal }),
-    )
+    const waitMs = (query.wait ?? 0) * 1000
+    return answerWith({ respond }, await poll(() => store.get(params.model_id), isSettled, { waitMs, signal }))
   })
 
   service.handle(models.updateModel, async ({ params, body, principal, traceparent, ifMatch, respond }) => {
-    const { account_id } = principal
-    const { model, deployment_id } = await updateModel(db, {
-      account_id,
-      model_id: params.model_id,
-      change: body,
-      traceparent,
-      ifMatch,
-    })
+    const target = { account_id: principal.account_id, model_id: params.model_id }
+    const { model, deployment_id } = await updateModel(db, { ...target, change: body, traceparent, ifMatch })
     ring(deployment_id, traceparent)
     return answerWith({ respond }, model)
   })
 
-  service.handle(models.deleteModel, async ({ params, principal, traceparent, ifMatch, signal }) => {
-    const { account_id } = principal
-    const { model_id } = params
+  service.handle(models.deleteModel, async ({ params: { model_id }, principal, traceparent, ifMatch, signal }) => {
+    const target = { account_id: principal.account_id, model_id }
     await deleteModel(db, {
-      account_id,
-      model_id,
+      ...target,
       traceparent,
       ifMatch,
       signal,
