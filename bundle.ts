@@ -12,11 +12,17 @@ const DOCS_ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE']
 // Other queue drivers and tracers that BullMQ can use, and a native twin of pg: never installed, asked for only on demand.
 const NOT_INSTALLED = ['redis', 'bullmq-otel', '@valkey/valkey-glide', 'pg-native']
 
-// CommonJS inside an ES module still expects these three.
+const LOADING_MS = 2000
+
+// CommonJS inside an ES module still expects the first three. What survives while modules load would grow the young
+// generation to its largest, 30 MB that an idle process holds for nothing; from then on it grows with the work again.
 const BANNER = `import { createRequire as __createRequire } from 'node:module'
 const require = __createRequire(import.meta.url)
 const __filename = import.meta.filename
-const __dirname = import.meta.dirname`
+const __dirname = import.meta.dirname
+import { setFlagsFromString as __setFlag } from 'node:v8'
+__setFlag('--semi-space-growth-factor=1')
+setTimeout(__setFlag, ${LOADING_MS}, '--semi-space-growth-factor=2').unref()`
 
 const bundle = async () => {
   const entryPoints = []

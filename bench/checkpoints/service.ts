@@ -12,7 +12,7 @@ const db = connect({ url, applicationName: 'bench', maxConnections: 16 })
 const { authenticate } = authenticator({ db, pepper: TEST_PEPPER, header: 'authorization' })
 const service = createService({
   name: 'agent-api',
-  document: { info: { version: '0.1.0' }, paths: {} },
+  document: async () => ({ paths: {} }),
   log: createLogger({ service: 'agent-api', level: 'error' }),
   metrics: createMetrics(),
   authenticate,

@@ -25,7 +25,7 @@ const { authenticate } = authenticator({ db, pepper, header: 'authorization' })
 const writer = mode === 'group' ? spanWriter(db) : baselineWriter(db)
 const service = createService({
   name: 'agent-api',
-  document,
+  document: async () => document,
   log,
   metrics: createMetrics(),
   authenticate,

@@ -48,7 +48,7 @@ const serveIngress = async () => {
   const queue = await connectQueue({ databaseUrl })
   const service = createService({
     name: 'agent-api',
-    document: {},
+    document: async () => ({}),
     log,
     metrics: createMetrics(),
     authenticate,

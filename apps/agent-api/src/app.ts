@@ -1,4 +1,3 @@
-import document from '@keelson/contracts/openapi/agent-api.json' with { type: 'json' }
 import { isTransient, type Database } from '@keelson/database'
 import type { IdentityStore } from '@keelson/identity'
 import type { Queue } from '@keelson/queue'
@@ -22,6 +21,10 @@ import type { Keyring } from './forward/keyring.ts'
 import { forwardRoutes } from './forward/routes.ts'
 import { spanRoutes } from './spans/routes.ts'
 import type { SpanWriter } from './spans/span-writer.ts'
+
+/** Large and rarely read, so it is loaded for its first reader. */
+const document = async () =>
+  (await import('@keelson/contracts/openapi/agent-api.json', { with: { type: 'json' } })).default
 
 /** Everything agent-api stands on. */
 export type Deps = {

@@ -56,7 +56,14 @@ await runMain(
     )
     const readiness = { postgres: async () => void (await db.sql`select 1`), queue: queue.ping }
     // Probes and metrics are all the HTTP that a worker has.
-    const probes = createService({ name: 'agent-api', document: {}, log, metrics, authenticate: refuseAll, readiness })
+    const probes = createService({
+      name: 'agent-api',
+      document: async () => ({}),
+      log,
+      metrics,
+      authenticate: refuseAll,
+      readiness,
+    })
     const { HOST: host, PORT: port, METRICS_PORT: metricsPort, DRAIN_TIMEOUT: drainMs } = config
     stack.use(await listen(probes, { host, port, metricsPort, drainMs }))
   },

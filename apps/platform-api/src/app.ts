@@ -1,4 +1,3 @@
-import document from '@keelson/contracts/openapi/platform-api.json' with { type: 'json' }
 import { isTransient, type Database } from '@keelson/database'
 import type { Queue } from '@keelson/queue'
 import type { AccountKeys } from '@keelson/secrets'
@@ -13,6 +12,10 @@ import {
 } from '@keelson/service-kit'
 import { credentialRoutes } from './credentials/routes.ts'
 import { modelRoutes } from './models/routes.ts'
+
+/** Large and rarely read, so it is loaded for its first reader. */
+const document = async () =>
+  (await import('@keelson/contracts/openapi/platform-api.json', { with: { type: 'json' } })).default
 
 /** Everything platform-api stands on. */
 export type Deps = {

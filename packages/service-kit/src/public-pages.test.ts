@@ -32,7 +32,7 @@ const pages = [
 ]
 
 describe('the public pages', () => {
-  const service = testService({ document })
+  const service = testService({ document: async () => document })
 
   test.each(pages)('%s needs no key', async (page) => {
     expect((await send(service, page, { key: null })).status).toBe(200)
@@ -55,7 +55,7 @@ describe('the public pages', () => {
       ...document,
       paths: { '/notes': { post: document.paths['/notes'].post }, '/raw': { get: operation('raw', 'Gone') } },
     }
-    const complete = testService({ document: whole })
+    const complete = testService({ document: async () => whole })
     complete.raw('get', '/raw', (c) => c.text('x'), { operationId: 'raw' })
     expect((await send(complete, '/openapi.json')).text).toBe(`${JSON.stringify(whole, null, 2)}\n`)
   })

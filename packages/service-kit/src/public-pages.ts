@@ -17,10 +17,10 @@ export const publicPages = (
   const { readiness: checks, readinessTimeoutMs: timeoutMs = 2000, log } = options
   const health = healthPages({ checks, timeoutMs, log, isDraining })
   const docs = docsPages(options.name, options.docsDirectory)
-  let document: string | null = null
-  const openapi: RawHandler = ({ env }) => {
-    document ??= mountedDocument(options.document, mounted)
-    return jsonResponse(env, 200, document)
+  let document: Promise<string> | null = null
+  const openapi: RawHandler = async ({ env }) => {
+    document ??= options.document().then((complete) => mountedDocument(complete, mounted))
+    return jsonResponse(env, 200, await document)
   }
   return [
     { method: 'get', path: '/healthz', handler: health.healthz },

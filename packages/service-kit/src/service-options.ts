@@ -8,8 +8,8 @@ import type { RateLimit } from './rate-limit.ts'
 
 export type ServiceOptions = {
   name: 'platform-api' | 'agent-api'
-  /** The complete OpenAPI document; what is not mounted is left out of what is served. */
-  document: object
+  /** Loads the complete OpenAPI document when it is first asked for; what is not mounted is left out of what is served. */
+  document: () => Promise<object>
   log: Logger
   metrics: Metrics
   authenticate: Authenticate

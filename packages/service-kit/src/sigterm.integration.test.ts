@@ -8,7 +8,7 @@ const PROGRAM = `
   import { createLogger, createMetrics, createService, listen, runMain } from ${INDEX}
   await runMain(async (stack) => {
     const log = createLogger({ service: 'test', level: 'info' })
-    const none = { document: {}, readiness: {}, authenticate: () => Promise.reject(new Error('nobody')) }
+    const none = { document: async () => ({}), readiness: {}, authenticate: () => Promise.reject(new Error('nobody')) }
     const service = createService({ name: 'agent-api', log, metrics: createMetrics(), ...none })
     service.raw('get', '/slow', (c) => {
       process.stdout.write('{"message":"working"}\\n')

@@ -88,7 +88,7 @@ export const testService = (options: Partial<ServiceOptions> = {}): Service & { 
   const { lines, log } = capturedLog()
   const service = createService({
     name: 'agent-api',
-    document: { paths: {} },
+    document: async () => ({ paths: {} }),
     log,
     metrics: createMetrics(),
     readiness: {},
