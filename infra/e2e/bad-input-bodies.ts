@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { BadInput } from './bad-input-cases.ts'
+import { INVALID, type BadInput } from './bad-input-types.ts'
 
 type Target = {
   method: 'POST'
@@ -10,17 +10,44 @@ type Target = {
   named: (name: string) => string
   /** A free-form member. */
   freeForm: string
+  /** What a free-form member of very many parts is answered with: where it is text, only its size counts. */
+  manyMembers: object
+  /** Another operation's body with this text where a number is due. */
+  numeric: { path: string; body: (text: string) => string }
   limitBytes: number
 }
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
 const MALFORMED = { status: 400, code: 'malformed_json' }
-const INVALID = { status: 422, code: 'invalid_request' }
 const WRONG_TYPE = { status: 415, code: 'unsupported_media_type' }
+const TOO_LARGE = { status: 413, code: 'payload_too_large' }
 const GOOD = { status: 200 }
 
-const syntax = ({ method, path, body, named }: Target): BadInput[] => {
+const manyNames = () => Array.from({ length: 250_000 }, (_, index) => `"${index.toString(36)}":0`).join()
+
+const MEDIA_TYPES = [
+  [5, 'text/plain', WRONG_TYPE],
+  [6, 'APPLICATION/JSON; charset=utf-8', GOOD],
+  [7, 'application/json; charset=utf-16', WRONG_TYPE],
+  [8, 'application/vnd.example+json', GOOD],
+  [9, 'multipart/form-data; boundary=x', WRONG_TYPE],
+  [9, 'application/x-www-form-urlencoded', WRONG_TYPE],
+] as const
+
+const mediaTypes = ({ method, path, body }: Target): BadInput[] =>
+  MEDIA_TYPES.map(([row, type, expected]) => ({
+    row,
+    name: type,
+    method,
+    path,
+    headers: { 'content-type': type },
+    body: body(),
+    ...expected,
+  }))
+
+const syntax = (target: Target): BadInput[] => {
+  const { method, path, body, named, numeric } = target
   const to = { method, path }
   const bytes = (text: string) => Buffer.from(text, 'latin1')
   return [
@@ -34,28 +61,27 @@ const syntax = ({ method, path, body, named }: Target): BadInput[] => {
       ...INVALID,
     })),
     { row: 4, name: 'no media type', ...to, headers: { 'content-type': '' }, body: body(), ...WRONG_TYPE },
-    ...['text/plain', 'multipart/form-data; boundary=x', 'application/json; charset=utf-16'].map((type) => ({
-      row: type.endsWith('16') ? 7 : 5,
-      name: type,
-      ...to,
-      headers: { 'content-type': type },
-      body: body(),
-      ...WRONG_TYPE,
-    })),
-    {
-      row: 6,
-      name: 'a media type in capitals',
-      ...to,
-      headers: { 'content-type': 'APPLICATION/JSON; charset=utf-8' },
-      body: body(),
-      ...GOOD,
-    },
+    ...mediaTypes(target),
     { row: 10, name: 'a byte order mark', ...to, body: `\uFEFF${body()}`, ...MALFORMED },
     { row: 11, name: 'bytes that are no UTF-8', ...to, body: bytes(named('a\xff\xfe')), ...MALFORMED },
     { row: 12, name: 'overlong UTF-8', ...to, body: bytes(named('a\xc0\x80')), ...MALFORMED },
     { row: 12, name: 'surrogates as UTF-8', ...to, body: bytes(named('a\xed\xa0\x80')), ...MALFORMED },
     { row: 13, name: 'U+0000 in a name', ...to, body: named(String.raw`a\u0000`), ...INVALID },
-    { row: 15, name: 'a lone surrogate in a name', ...to, body: named(String.raw`a\ud800`), ...INVALID },
+    ...['a', 'b'].map((text) => ({
+      row: text === 'a' ? 15 : 16,
+      name: 'a lone surrogate in a name',
+      ...to,
+      body: named(String.raw`${text}\ud800`),
+      ...INVALID,
+    })),
+    ...['1e400', '1e131072', '"5"', 'true', '[1]'].map((text) => ({
+      row: text.startsWith('1e') ? 20 : 34,
+      name: `${text} where a number is due`,
+      method,
+      path: numeric.path,
+      body: numeric.body(text),
+      ...INVALID,
+    })),
     ...['NaN', 'Infinity', '-Infinity'].map((text) => ({
       row: 19,
       name: text,
@@ -66,18 +92,19 @@ const syntax = ({ method, path, body, named }: Target): BadInput[] => {
     { row: 25, name: 'a name given twice', ...to, body: body('"name": "second"'), ...MALFORMED },
     { row: 33, name: 'an unknown field', ...to, body: body('"unknown": true'), ...GOOD },
     { row: 34, name: 'a number for a text', ...to, body: named('').replace('"name": ""', '"name": 5'), ...INVALID },
-    {
+    ...['["a", "b"]', '{"a": 1}', 'true'].map((text) => ({
       row: 35,
-      name: 'a list for a text',
+      name: `${text} for a text`,
       ...to,
-      body: named('').replace('"name": ""', '"name": ["a", "b"]'),
+      body: named('').replace('"name": ""', `"name": ${text}`),
       ...INVALID,
-    },
-    { row: 90, name: 'a compressed body', ...to, headers: { 'content-encoding': 'gzip' }, body: body(), ...WRONG_TYPE },
+    })),
+    { row: 40, name: 'a name of 5,000 characters', ...to, body: named('x'.repeat(5000)), ...INVALID },
+    { row: 87, name: 'a compressed body', ...to, headers: { 'content-encoding': 'gzip' }, body: body(), ...WRONG_TYPE },
   ]
 }
 
-const freeForm = ({ method, path, body, freeForm: field, limitBytes }: Target): BadInput[] => {
+const freeForm = ({ method, path, body, freeForm: field, manyMembers, limitBytes }: Target): BadInput[] => {
   const holding = (row: number, name: string, text: string, expected: object): BadInput =>
     ({ row, name, method, path, body: body(`"${field}": ${text}`), ...expected }) as BadInput
   return [
@@ -85,6 +112,11 @@ const freeForm = ({ method, path, body, freeForm: field, limitBytes }: Target): 
     holding(17, 'a lone surrogate in free-form JSON', String.raw`{"a": "\ud800"}`, GOOD),
     holding(22, 'an integer beyond 2^53', '{"a": 9007199254740993}', GOOD),
     holding(21, '1e400', '{"a": 1e400}', GOOD),
+    holding(24, '1e131072', '{"a": 1e131072}', GOOD),
+    holding(36, 'null for what is optional', 'null', GOOD),
+    holding(29, 'a nesting of 50,000 objects', `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`, INVALID),
+    holding(30, '400,000 items', `{"a": [${'0,'.repeat(400_000)}0]}`, manyMembers),
+    holding(30, '250,000 names, each given once', `{${manyNames()}}`, limitBytes > 2 ** 21 ? manyMembers : TOO_LARGE),
     holding(23, '-0, 1.0 and 1E2', '{"a": [-0, 1.0, 1E2]}', GOOD),
     holding(26, 'a nesting of 100', `{"a": ${nested(100)}}`, GOOD),
     holding(26, 'a nesting of 200', `{"a": ${nested(200)}}`, INVALID),
@@ -98,8 +130,7 @@ const freeForm = ({ method, path, body, freeForm: field, limitBytes }: Target): 
       method,
       path,
       body: body(`"${field}": {"a": "${'x'.repeat(limitBytes)}"}`),
-      status: 413,
-      code: 'payload_too_large',
+      ...TOO_LARGE,
     },
   ]
 }
@@ -118,6 +149,12 @@ export const SPAN: Target = {
   body: (members = '') => span('bad', members),
   named: (name) => span(name, ''),
   freeForm: 'data',
+  manyMembers: GOOD,
+  numeric: {
+    path: '/checkpoints/put-writes',
+    body: (text) =>
+      `{"thread_id": "t", "checkpoint_ns": "", "checkpoint_id": "c", "writes": [{"task_id": "t", "idx": ${text}, "channel": "c", "type": "json", "blob": "e30="}]}`,
+  },
   limitBytes: 4 * 1024 ** 2,
 }
 
@@ -127,5 +164,10 @@ export const CREDENTIAL: Target = {
   body: (members = '') => credential(randomUUID(), members),
   named: (name) => credential(name, ''),
   freeForm: 'credential_metadata',
+  manyMembers: INVALID,
+  numeric: {
+    path: '/v5/models',
+    body: (text) => `{"name": "bad", "vendor_configuration": {"model": "llama-3-8b", "gpus": ${text}}}`,
+  },
   limitBytes: 1024 ** 2,
 }

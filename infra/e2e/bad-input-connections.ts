@@ -2,6 +2,8 @@ const request = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`
 
 type ConnectionCase = { row: number; name: string; bytes: string; statuses: number[] }
 
+const health = (...headers: string[]) => request('GET /healthz HTTP/1.1', 'host: a', ...headers)
+
 /** Rows 82 to 92: what is wrong below the level at which a request is one. Status 0: the connection just ends. */
 export const CONNECTION_CASES: ConnectionCase[] = [
   { row: 82, name: 'no Host', bytes: request('GET /healthz HTTP/1.1'), statuses: [400] },
@@ -18,6 +20,30 @@ export const CONNECTION_CASES: ConnectionCase[] = [
     name: 'two lengths',
     bytes: request('POST /spans HTTP/1.1', 'host: a', 'content-length: 1', 'content-length: 2'),
     statuses: [400],
+  },
+  {
+    row: 83,
+    name: 'more bytes than the length says',
+    bytes: `${request('POST /healthz HTTP/1.1', 'host: a', 'content-length: 1')}xGARBAGE\r\n\r\n`,
+    statuses: [405, 400],
+  },
+  {
+    row: 89,
+    name: 'a body announced for a method that takes none',
+    bytes: health('expect: 100-continue'),
+    statuses: [200],
+  },
+  {
+    row: 94,
+    name: 'two keys',
+    bytes: request('GET /v5/models HTTP/1.1', 'host: a', 'x-api-key: a', 'x-api-key: b'),
+    statuses: [401, 404],
+  },
+  {
+    row: 94,
+    name: 'two authorizations',
+    bytes: request('GET /spans HTTP/1.1', 'host: a', 'authorization: Bearer a', 'authorization: Bearer b'),
+    statuses: [401, 404],
   },
   {
     row: 83,
@@ -59,5 +85,22 @@ export const CONNECTION_CASES: ConnectionCase[] = [
     bytes: request('GET http://evil.example/healthz HTTP/1.1', 'host: a', 'connection: close'),
     statuses: [200, 400],
   },
+  {
+    row: 92,
+    name: 'an asterisk for a target',
+    bytes: request('OPTIONS * HTTP/1.1', 'host: a'),
+    statuses: [204, 400, 404],
+  },
   { row: 50, name: 'no HTTP at all', bytes: 'hello\r\n\r\n', statuses: [400] },
+]
+
+/** Row 88: what says nothing, or too little at a time; bytes to begin with, and what follows every so often. */
+export const slowCases = (post: string, key: string) => [
+  { name: 'a silent connection', first: '', drip: '' },
+  { name: 'a head that comes by the letter', first: 'GET /healthz HTTP/1.1\r\nx-a: ', drip: 'a' },
+  {
+    name: 'a body that comes by the letter',
+    first: request(`POST ${post} HTTP/1.1`, 'host: a', key, 'content-type: application/json', 'content-length: 1000'),
+    drip: ' ',
+  },
 ]

@@ -1,64 +1,71 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { AGENT_CASES, PLATFORM_CASES, type BadInput } from './bad-input-cases.ts'
-import { CONNECTION_CASES } from './bad-input-connections.ts'
-import { sendRaw } from './raw-http.ts'
+import { AGENT_CASES, PLATFORM_CASES } from './bad-input-cases.ts'
+import { CONNECTION_CASES, slowCases } from './bad-input-connections.ts'
+import { filledIn, knownObjects } from './bad-input-objects.ts'
+import { foreignStories, idempotencyStories, nameStories } from './bad-input-stories.ts'
+import type { BadInput } from './bad-input-types.ts'
+import { webhookCases } from './bad-input-webhooks.ts'
+import { sendRaw, sendSlowly } from './raw-http.ts'
 import { runningServices, type RunningServices } from './running-services.ts'
 
+const SERVICES = ['platform-api', 'agent-api'] as const
+type ServiceName = (typeof SERVICES)[number]
+
+/** Slow senders are cut off soon enough for a test. */
+const TIMEOUTS = { HEADERS_TIMEOUT: '1s', REQUEST_TIMEOUT: '3s' }
+
 let services: RunningServices
+let known: Record<string, string>
 
 beforeAll(async () => {
-  services = await runningServices(['platform-api', 'agent-api'])
+  services = await runningServices(SERVICES, TIMEOUTS)
+  known = await knownObjects(services)
 })
 
 afterAll(async () => await services?.[Symbol.asyncDispose]())
 
 const LEAKS = /SELECT |postgres|PostgresError|\bat \S+ \(|node_modules|ZodError|\.ts:\d/
-
-const send = async (service: 'platform-api' | 'agent-api', { method = 'GET', path, headers, body }: BadInput) => {
-  const key: Record<string, string> =
-    service === 'platform-api' ? { 'x-api-key': services.key } : { authorization: `Bearer ${services.key}` }
-  const json: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
-  const given = Object.entries(headers ?? {}).map(([name, value]) => [
-    name,
-    value.replace('OTHER_KEY', services.otherKey),
-  ])
-  const all = Object.entries({ ...key, ...json, ...Object.fromEntries(given) }).filter(([, value]) => value !== '')
-  return await sendRaw(services.url[service], { method, path, headers: all as [string, string][], body })
-}
-
 const AS_DECIDED = 'as decided'
 
-const check = async (service: 'platform-api' | 'agent-api', bad: BadInput) => {
-  const answer = await send(service, bad)
-  expect({ status: answer.status, code: answer.code, text: answer.text }).toEqual({
-    status: bad.status,
-    code: bad.code ?? answer.code,
-    text: answer.text,
+const keyOf = (service: ServiceName): [string, string] =>
+  service === 'platform-api' ? ['x-api-key', services.key] : ['authorization', `Bearer ${services.key}`]
+
+const send = async (service: ServiceName, { method = 'GET', path, headers = {}, body }: BadInput) => {
+  const json: [string, string][] = body === undefined ? [] : [['content-type', 'application/json']]
+  const all = Object.entries({ ...Object.fromEntries([keyOf(service), ...json]), ...headers })
+  return await sendRaw(services.url[service], {
+    method,
+    path: filledIn(path, known),
+    headers: all.filter(([, value]) => value !== ''),
+    body: typeof body === 'string' ? filledIn(body, known) : body,
   })
-  expect(answer.text).not.toMatch(LEAKS)
-  if (answer.status < 400) return AS_DECIDED
-  expect(answer.headers['content-type']).toContain('application/problem+json')
-  expect(answer.headers['x-request-id']).toBeTruthy()
-  if (answer.status === 401) expect(answer.headers['www-authenticate']).toBeTruthy()
-  for (const [name, value] of Object.entries(bad.answerHeaders ?? {})) expect(answer.headers[name]).toBe(value)
+}
+
+const check = async (service: ServiceName, bad: BadInput) => {
+  const { status, code, text, headers } = await send(service, bad)
+  expect({ status, code, text }).toEqual({ status: bad.status, code: bad.code ?? code, text })
+  expect(text).not.toMatch(LEAKS)
+  for (const [name, value] of Object.entries(bad.answerHeaders ?? {})) expect(headers[name]).toBe(value)
+  if (bad.holds !== undefined) expect(text).toContain(bad.holds)
+  if (status < 400) return AS_DECIDED
+  expect(headers['content-type']).toContain('application/problem+json')
+  expect(headers['x-request-id']).toBeTruthy()
+  if (status === 401) expect(headers['www-authenticate']).toBeTruthy()
   return AS_DECIDED
 }
 
-describe('platform-api', () => {
-  test.each(PLATFORM_CASES.map((one) => [one.row, one.name, one.status, one] as const))(
-    'row %s: %s is answered with %i',
-    async (_row, _name, _status, bad) => expect(await check('platform-api', bad)).toBe(AS_DECIDED),
-  )
-})
+const TABLES = { 'platform-api': PLATFORM_CASES, 'agent-api': [...AGENT_CASES, ...webhookCases()] }
+const world = () => ({ services, known })
 
-describe('agent-api', () => {
-  test.each(AGENT_CASES.map((one) => [one.row, one.name, one.status, one] as const))(
+describe.each(SERVICES)('%s', (service) => {
+  test.each(TABLES[service].map((one) => [one.row, one.name, one.status, one] as const))(
     'row %s: %s is answered with %i',
-    async (_row, _name, _status, bad) => expect(await check('agent-api', bad)).toBe(AS_DECIDED),
+    async (_row, _name, _status, bad) => expect(await check(service, bad)).toBe(AS_DECIDED),
   )
-})
 
-describe.each(['platform-api', 'agent-api'] as const)('%s, below HTTP', (service) => {
+  foreignStories(service, world)
+  idempotencyStories(service, world)
+
   test.each(CONNECTION_CASES.map((one) => [one.row, one.name, one] as const))(
     'row %s: %s',
     async (_row, _name, bad) => {
@@ -68,9 +75,38 @@ describe.each(['platform-api', 'agent-api'] as const)('%s, below HTTP', (service
     },
   )
 
-  test('after all of it the service still answers, and has thrown nothing', async () => {
+  test('row 88: senders that are silent or slow are told 408 and cut off', async () => {
+    const post = service === 'platform-api' ? '/v5/credentials' : '/spans'
+    const slow = slowCases(post, keyOf(service).join(': '))
+    const statuses = await Promise.all(slow.map(({ first, drip }) => sendSlowly(services.url[service], first, drip)))
+    expect(statuses).toEqual([408, 408, 408])
+  })
+
+  test('row 93: 2,000 pipelined requests are answered one after the other', async () => {
+    const one = 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n'
+    const last = 'GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
+    const { text } = await sendRaw(services.url[service], { raw: one.repeat(1999) + last }, { wholeConnection: true })
+    expect(text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2000)
+  })
+})
+
+describe('names', () => {
+  nameStories(world)
+})
+
+describe.each(SERVICES)('%s, after all of it', (service) => {
+  test('still answers, and has thrown nothing', async () => {
     expect((await fetch(`${services.url[service]}/readyz`)).status).toBe(200)
     const metrics = await (await fetch(`${services.metricsUrl[service]}/metrics`)).text()
     expect(metrics).not.toMatch(/http_request_duration_seconds_count\{[^}]*status="500"/)
   })
+})
+
+/** Rows whose promise is a sequence of requests, told in bad-input-stories.ts or above. */
+const STORIES = [38, 41, 48, 88, 93, 112]
+
+test('every row of the catalogue is asked', () => {
+  const asked = [...PLATFORM_CASES, ...TABLES['agent-api'], ...CONNECTION_CASES].map(({ row }) => row)
+  const rows = Array.from({ length: 112 }, (_, index) => index + 1)
+  expect(rows.filter((row) => !asked.includes(row) && !STORIES.includes(row))).toEqual([])
 })

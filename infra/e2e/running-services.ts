@@ -46,9 +46,12 @@ const issueKeys = async ({ db }: TestDatabase, keyFile: string) => {
 
 /**
  * The services as processes of their own on a database of their own, from their sources, so that nothing needs to be
- * built; ready when this resolves.
+ * built; ready when this resolves. `settings` go on top of the local stack's, for every service.
  */
-export const runningServices = async (names: readonly ServiceName[]): Promise<RunningServices> => {
+export const runningServices = async (
+  names: readonly ServiceName[],
+  settings: Record<string, string> = {},
+): Promise<RunningServices> => {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'keelson-services-'))
   stack.defer(() => rm(directory, { recursive: true, force: true }))
@@ -69,6 +72,7 @@ export const runningServices = async (names: readonly ServiceName[]): Promise<Ru
   const services = SERVICES.filter(({ name }) => names.includes(name)).map((service) => ({
     ...service,
     bundle: service.bundle.replace('/dist/', '/src/').replace(/\.js$/, '.ts'),
+    env: (given: StackEnvironment) => ({ ...service.env(given), ...settings }),
   }))
   for (const service of services) {
     const running = startService(ROOT, service, environment)

@@ -47,6 +47,8 @@ const {
   RATE_LIMIT: _rate,
   RATE_BURST: _burst,
   MAX_IN_FLIGHT: _inFlight,
+  HEADERS_TIMEOUT: _headers,
+  REQUEST_TIMEOUT: _request,
   ...shared
 } = settings
 

@@ -19,6 +19,7 @@ import {
   repeat,
   runMain,
   serviceLimits,
+  serviceTimeouts,
 } from '@keelson/service-kit'
 import { agentNetwork } from './agents/agent-network.ts'
 import { createApp } from './app.ts'
@@ -72,7 +73,7 @@ await runMain(
       metrics,
     })
     const { HOST: host, PORT: port, METRICS_PORT: metricsPort, DRAIN_TIMEOUT: drainMs } = config
-    stack.use(await listen(service, { host, port, metricsPort, drainMs }))
+    stack.use(await listen(service, { host, port, metricsPort, drainMs, timeouts: serviceTimeouts(config) }))
   },
   { service: 'agent-api' },
 )

@@ -12,7 +12,15 @@ import {
   type AuditCheckpoint,
 } from '@keelson/identity'
 import { connectQueue } from '@keelson/queue'
-import { createLogger, createMetrics, listen, queueCounter, runMain, serviceLimits } from '@keelson/service-kit'
+import {
+  createLogger,
+  createMetrics,
+  listen,
+  queueCounter,
+  runMain,
+  serviceLimits,
+  serviceTimeouts,
+} from '@keelson/service-kit'
 import { createApp } from './app.ts'
 import { platformConfig } from './config.ts'
 
@@ -60,7 +68,7 @@ await runMain(
       nativeInferenceGateway,
     })
     const { HOST: host, PORT: port, METRICS_PORT: metricsPort, DRAIN_TIMEOUT: drainMs } = config
-    stack.use(await listen(service, { host, port, metricsPort, drainMs }))
+    stack.use(await listen(service, { host, port, metricsPort, drainMs, timeouts: serviceTimeouts(config) }))
   },
   { service: 'platform-api' },
 )

@@ -1,4 +1,4 @@
-import { Text } from './text.ts'
+import { textWithin } from './text.ts'
 
 const isHttpUrl = (text: string): boolean => {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
@@ -6,9 +6,10 @@ const isHttpUrl = (text: string): boolean => {
 }
 
 /** An absolute http or https URL without user, query or fragment. */
-export const HttpUrl = Text.refine(isHttpUrl, {
-  error: 'must be an http or https URL without user, query or fragment',
-}).openapi({
-  format: 'uri',
-  maxLength: 2048,
-})
+export const HttpUrl = textWithin(2048)
+  .refine(isHttpUrl, {
+    error: 'must be an http or https URL without user, query or fragment',
+  })
+  .openapi({
+    format: 'uri',
+  })

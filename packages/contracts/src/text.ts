@@ -3,6 +3,8 @@ import { z } from '@hono/zod-openapi'
 const encoder = new TextEncoder()
 
 const CONTROL_CHARACTER = /\p{Cc}/u
+/** What turns or hides its neighbours, so that two names look alike; joiners are left, which scripts and emoji need. */
+const DISGUISE = /[\u200B\u202A-\u202E\u2060\u2066-\u2069\uFEFF]/u
 
 /** The size of a text in bytes of UTF-8. */
 export const utf8Bytes = (text: string): number => encoder.encode(text).length
@@ -27,8 +29,9 @@ export const textWithin = (maximumBytes: number, minimumCharacters = 0) =>
 /** An id, in a path or chosen by the caller: 1 to 255 bytes of UTF-8. */
 export const Id = textWithin(255, 1)
 
-/** A name people read and type: 1 to 255 characters, none of them a control character. */
-export const Name = Text.refine((text) => text !== '', { error: 'must not be empty' })
+/** A name people read and type: 1 to 255 characters, not all blank, none that controls, turns or hides others. */
+export const Name = Text.refine((text) => text.trim() !== '', { error: 'must not be empty' })
   .refine((text) => fitsCharacters(text, 255), { error: 'must be at most 255 characters' })
   .refine((text) => !CONTROL_CHARACTER.test(text), { error: 'must not hold control characters' })
+  .refine((text) => !DISGUISE.test(text), { error: 'must not hold characters that turn or hide others' })
   .openapi({ minLength: 1, maxLength: 255 })

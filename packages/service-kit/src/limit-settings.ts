@@ -21,7 +21,14 @@ export const limitSettings = {
     min: 1,
     description: 'requests that a process answers at a time; what is beyond gets 503 at once',
   }),
+  HEADERS_TIMEOUT: setting.durationMs({ default: 10_000, description: 'how long the head of a request may take' }),
+  REQUEST_TIMEOUT: setting.durationMs({ default: 60_000, description: 'how long a request may take to arrive whole' }),
 } as const
+
+export const serviceTimeouts = (config: Config<typeof limitSettings>) => ({
+  headersTimeoutMs: config.HEADERS_TIMEOUT,
+  requestTimeoutMs: config.REQUEST_TIMEOUT,
+})
 
 export const serviceLimits = (config: Config<typeof limitSettings>): Partial<ServiceLimits> => ({
   rate: { requestsPerSecond: config.RATE_LIMIT, burst: config.RATE_BURST },

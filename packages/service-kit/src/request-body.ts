@@ -2,8 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { ApiError } from './api-error.ts'
 import type { RequestFacts } from './request-facts.ts'
 
-const tooLarge = (limitBytes: number): ApiError =>
-  new ApiError('payload_too_large', `The body is larger than ${limitBytes} bytes`, { headers: { connection: 'close' } })
+/** As much of a refused body is still taken, and dropped: a connection that is cut loses the answer with it. */
+const DROPPED_BYTES = 67_108_864
+
+const tooLarge = (limitBytes: number, isCut: boolean): ApiError => {
+  const headers = isCut ? { connection: 'close' } : {}
+  return new ApiError('payload_too_large', `The body is larger than ${limitBytes} bytes`, { headers })
+}
 
 const cutShort = (): ApiError => new ApiError('malformed_request', 'The body ended before it was complete')
 
@@ -20,8 +25,8 @@ const readIncoming = (incoming: IncomingMessage, limitBytes: number): Promise<Bu
       chunks.push(chunk)
       bytes += chunk.length
       if (bytes <= limitBytes) return
-      incoming.pause()
-      settle(() => reject(tooLarge(limitBytes)))
+      settle(() => reject(tooLarge(limitBytes, !incoming.headers['content-length'])))
+      incoming.resume()
     }
     const onEnd = () => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes)))
     const onGone = () => settle(() => reject(cutShort()))
@@ -34,7 +39,7 @@ const readStream = async (stream: ReadableStream<Uint8Array>, limitBytes: number
   let bytes = 0
   for await (const chunk of stream) {
     bytes += chunk.length
-    if (bytes > limitBytes) throw tooLarge(limitBytes)
+    if (bytes > limitBytes) throw tooLarge(limitBytes, true)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks, bytes)
@@ -52,7 +57,7 @@ export const acceptBody = ({ incoming, outgoing }: RequestFacts): void => {
  */
 export const readBody = async (request: Request, facts: RequestFacts, limitBytes: number): Promise<Buffer> => {
   const declared = request.headers.get('content-length')
-  if (declared !== null && Number(declared) > limitBytes) throw tooLarge(limitBytes)
+  if (Number(declared ?? 0) > limitBytes) throw tooLarge(limitBytes, Number(declared) > DROPPED_BYTES)
   acceptBody(facts)
   if (facts.incoming) return await readIncoming(facts.incoming, limitBytes)
   return request.body ? await readStream(request.body, limitBytes) : Buffer.alloc(0)

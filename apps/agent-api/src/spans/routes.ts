@@ -1,11 +1,17 @@
-import { spans } from '@keelson/contracts/agent'
-import { uuidv7, type Service } from '@keelson/service-kit'
+import { isOwnParent, OWN_PARENT, spans } from '@keelson/contracts/agent'
+import { ApiError, uuidv7, type Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
 import { listSpans } from './list-spans.ts'
 import { readTrace } from './read-trace.ts'
 import { createBatch, putBatch } from './span-batch.ts'
 import { newSpanOf, patchOf, presentSpan } from './span-row.ts'
 import { spanStore } from './store.ts'
+
+/** A body does not know the id in its path. */
+const refuseOwnParent = (id: string, parent_id: string | undefined): void => {
+  if (!isOwnParent({ id, parent_id })) return
+  throw new ApiError('invalid_request', undefined, { errors: [{ path: 'parent_id', message: OWN_PARENT }] })
+}
 
 export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db' | 'spanWriter'>) => {
   const storeOf = (account_id: string) => spanStore(db, spanWriter, account_id)
@@ -30,9 +36,10 @@ export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db'
     presentSpan(await storeOf(principal.account_id).get(params.span_id)),
   )
 
-  service.handle(spans.updateSpan, async ({ params, body, principal }) =>
-    presentSpan(await storeOf(principal.account_id).patch(patchOf(params.span_id, body))),
-  )
+  service.handle(spans.updateSpan, async ({ params, body, principal }) => {
+    refuseOwnParent(params.span_id, body.parent_id)
+    return presentSpan(await storeOf(principal.account_id).patch(patchOf(params.span_id, body)))
+  })
 
   service.handle(spans.getTrace, ({ params, query, principal }) =>
     readTrace(db, principal.account_id, params.trace_id, query),

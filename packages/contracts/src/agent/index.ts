@@ -6,7 +6,15 @@ import { deliveries } from './deliveries.ts'
 import { spans } from './spans.ts'
 
 export { SPAN_BATCH_LIMIT_BYTES, SPAN_LIMIT_BYTES, spans } from './spans.ts'
-export { CreateSpanRequest, END_BEFORE_START, PutSpanRequest, Span, UpdateSpanRequest } from './span.ts'
+export {
+  CreateSpanRequest,
+  END_BEFORE_START,
+  isOwnParent,
+  OWN_PARENT,
+  PutSpanRequest,
+  Span,
+  UpdateSpanRequest,
+} from './span.ts'
 export { SPAN_BATCH_ITEMS, SpanBatchResponse, SpanBatchResult } from './span-batches.ts'
 export { Trace, TraceSpan } from './traces.ts'
 export {

@@ -58,11 +58,23 @@ const isInOrder = ({ start_time, end_time }: Times): boolean =>
 /** The one wording for a span that ends before it starts. */
 export const END_BEFORE_START = 'must not be before start_time'
 
+type Kinship = { id?: string | undefined; parent_id?: string | undefined }
+
+/** Whether a span is its own parent, which no tree can show. */
+export const isOwnParent = ({ id, parent_id }: Kinship): boolean => id !== undefined && id === parent_id
+
+/** The one wording for a span that is its own parent. */
+export const OWN_PARENT = 'must not be the span itself'
+
+const notOwnParent = { error: OWN_PARENT, path: ['parent_id'] }
+const hasOtherParent = (span: Kinship) => !isOwnParent(span)
+
 const inOrder = { error: END_BEFORE_START, path: ['end_time'] }
 
 export const CreateSpanRequest = z
   .object({ id: given(SpanId), name, start_time, trace_id: TraceId, ...facts })
   .refine(isInOrder, inOrder)
+  .refine(hasOtherParent, notOwnParent)
   .openapi('CreateSpanRequest', {
     description: 'Facts about a span; one that is known already is added to, never changed',
   })
@@ -79,6 +91,7 @@ export const UpdateSpanRequest = z
 export const PutSpanRequest = z
   .object({ id: SpanId, name: given(name), start_time: given(start_time), trace_id: given(TraceId), ...facts })
   .refine(isInOrder, inOrder)
+  .refine(hasOtherParent, notOwnParent)
   .openapi('PutSpanRequest', {
     description: 'What is given wins; a new span needs `name`, `start_time` and `trace_id`',
   })

@@ -5,7 +5,10 @@ import { Text, textWithin } from '../text.ts'
 import { EndpointType, GpuType } from './vendors.ts'
 import { Cpus, workerFields } from './worker-fields.ts'
 
-const Words = z.array(Text)
+/** The longest argument that Linux passes to a program, without its NUL: MAX_ARG_STRLEN. */
+const WORD_BYTES = 131_071
+
+const Words = z.array(textWithin(WORD_BYTES))
 const HttpPath = Text.regex(/^\/[^\s?#]*$/, { error: 'must be a path that begins with /' })
 
 const requiredImage = {

@@ -1,3 +1,4 @@
+import { isCallbackUrl } from './callback-url.ts'
 import { labelProblems } from './label-rules.ts'
 import type { LlmEngineVendorConfiguration } from './llm-engine-configuration.ts'
 import { failing, type Rule } from './rule.ts'
@@ -14,8 +15,6 @@ const ALL_QUANTIZATIONS = ['awq', 'bitsandbytes']
 const HOOKS = ['billing', 'callback', 'logging']
 const CHECKPOINT = /^(s3:\/\/|gs:\/\/|azure:\/\/|https:\/\/[^/]+\.blob\.core\.windows\.net\/)\S+$/
 const CHAT_TEMPLATE_CHARACTERS = 10_000
-
-const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
 const oneOf = (value: string | undefined, allowed: readonly string[], path: string) =>
   [value !== undefined && !allowed.includes(value), path, `must be one of ${allowed.join(', ')}`] as const
@@ -77,7 +76,11 @@ const fileProblems: Rule<LlmEngineVendorConfiguration> = (configuration) => {
       'must begin with s3://, gs://, azure:// or the https:// of an Azure blob store',
     ],
     [checkpoint?.endsWith('.tar'), 'checkpoint_path', 'must be a folder of safetensors, no .tar'],
-    [callback !== undefined && !isHttpUrl(callback), 'default_callback_url', 'must be an http or https URL'],
+    [
+      callback !== undefined && !isCallbackUrl(callback),
+      'default_callback_url',
+      'must be an http or https URL without user, and not of a metadata service',
+    ],
   ])
 }
 

@@ -1,6 +1,8 @@
 import { failing, type Rule } from './rule.ts'
 
 export const MAX_WORKERS = 250
+/** Beyond any machine there is: what is more is a mistake. */
+const MAX_GPUS = 1024
 
 export type Workers = {
   gpus?: number | undefined
@@ -10,8 +12,9 @@ export type Workers = {
 }
 
 /** Bounds both vendors put on workers. */
-export const workerProblems: Rule<Workers> = ({ min_workers, max_workers }) =>
+export const workerProblems: Rule<Workers> = ({ gpus, min_workers, max_workers }) =>
   failing([
+    [gpus !== undefined && gpus > MAX_GPUS, 'gpus', `must be at most ${MAX_GPUS}`],
     [max_workers !== undefined && max_workers > MAX_WORKERS, 'max_workers', `must be at most ${MAX_WORKERS}`],
     [max_workers === 0, 'max_workers', 'must be at least 1'],
     [
