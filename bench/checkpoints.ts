@@ -1,182 +1,100 @@
 import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { KeelsonSaver } from '@keelson/langgraph-checkpoint'
-import { DeltaSnapshot, emptyCheckpoint, uuid6, type BaseCheckpointSaver } from '@langchain/langgraph-checkpoint'
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres'
+import pg from 'pg'
+import { comparisons, type Stores } from './checkpoints/cells.ts'
 import { delayedProxy } from './checkpoints/delayed-proxy.ts'
-import { fixture, type Store } from './checkpoints/fixture.ts'
-import { measure, median } from './checkpoints/measure.ts'
+import type { Store } from './checkpoints/fixture.ts'
+import { rateOf } from './checkpoints/rate.ts'
+import { deltaThread, seed, seedDeltas } from './checkpoints/seed.ts'
+import { compare, writeReport, type Comparison, type Figure } from './harness.ts'
+import { startBenchPostgres } from './spans/postgres.ts'
 
-// Compares the saver of @keelson/langgraph-checkpoint with the one that talks to Postgres directly, on one database:
-//   DATABASE_URL=postgres://… node bench/checkpoints.ts [rounds]
+// What checkpoints cost over HTTP, against the saver that talks to the same Postgres directly:
+//   node bench/checkpoints.ts [--only TEXT] [--rounds 5] [--seconds 1]
 
-const ROUNDS = Number(process.argv[2] ?? 5)
-const CELL_MS = Number(process.env['CELL_MS'] ?? 1000)
-const ONLY = process.env['ONLY'] ?? ''
-const THREADS = 16
-const DEPTH = 12
-const DELTA_DEPTH = 100
-
-const url = process.env['DATABASE_URL']
-if (url === undefined) throw new Error('DATABASE_URL is not set')
+const option = (name: string, fallback: string) => {
+  const at = process.argv.indexOf(`--${name}`)
+  return at === -1 ? fallback : (process.argv[at + 1] ?? fallback)
+}
+const ONLY = option('only', '')
+const ROUNDS = Number(option('rounds', '5'))
+const seconds = Number(option('seconds', '1'))
+const [LARGE, SMALL] = [262_000, 2_000]
+const CLIENTS = 16
+const ANCESTORS = 100
 
 type Service = { baseUrl: string; apiKey: string }
-type Goal = { ratio: number; atMost?: true }
-type Cell = { name: string; goal: Goal; run: (store: Store, round: number) => Promise<number> }
 
-const startService = () =>
-  new Promise<Service & Disposable>((resolve, reject) => {
-    const child = fork(new URL('checkpoints/service.ts', import.meta.url))
-    child.once('message', (message) => resolve({ ...(message as Service), [Symbol.dispose]: () => void child.kill() }))
-    child.once('exit', (code) => reject(new Error(`the service ended with ${code}`)))
+const startService = async (databaseUrl: string): Promise<Service & Disposable> => {
+  const child = fork(new URL('checkpoints/service.ts', import.meta.url), [databaseUrl])
+  const [told] = (await once(child, 'message')) as [Service]
+  return { ...told, [Symbol.dispose]: () => void child.kill() }
+}
+
+const storesOf = (databaseUrl: string, service: Service): Stores => {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: CLIENTS })
+  // At the end Postgres goes before its clients.
+  pool.on('error', () => {})
+  return {
+    direct: { name: 'direct', saver: new PostgresSaver(pool) },
+    keelson: { name: 'keelson', saver: new KeelsonSaver(service) },
+  }
+}
+
+/** The same with a network of 1 ms each way between the agent and what it talks to. */
+const far = async (url: string): Promise<string> => {
+  const proxy = await delayedProxy(Number(new URL(url).port), 1)
+  return Object.assign(new URL(url), { port: String(proxy.port) }).href
+}
+
+const deltaHistory = ({ direct, keelson }: Stores): Comparison => {
+  const time = ({ name, saver }: Store) => ({
+    name,
+    measure: async () => {
+      const history = () => saver.getDeltaChannelHistory({ config: deltaThread, channels: ['messages'] })
+      return 1000 / (await rateOf(1, history, seconds))
+    },
   })
-
-const threadConfig = (thread_id: string) => ({ configurable: { thread_id, checkpoint_ns: '' } })
-
-const seed = async ({ name, saver }: Store, bytes: number) => {
-  for (let thread = 0; thread < THREADS; thread += 1) {
-    const writer = fixture(bytes).writer(saver, `${name}-seed-${bytes}-${thread}`)
-    for (let step = 0; step < DEPTH; step += 1) {
-      await writer.put(step === 0)
-      await writer.putWrites('task')
-    }
-  }
+  const name = `delta history of ${ANCESTORS} ancestors`
+  return { name, unit: 'ms', baseline: time(direct), candidate: time(keelson), goal: { atMost: 0.15 } }
 }
 
-const drain = async (items: AsyncIterable<unknown>): Promise<void> => {
-  for await (const _ of items);
-}
+const ofLarge = { put: 1.3, 'get-tuple': 6, 'put-writes': 1.2, 'list of 10': 9 }
 
-const cellsOf = (
-  bytes: number,
-  clients: number,
-  goals: Record<'put' | 'getTuple' | 'putWrites' | 'list', number>,
-): Cell[] => {
-  const { writer } = fixture(bytes)
-  const size = bytes > 10_000 ? '256 KB' : '2 KB'
-  const seeded = ({ name }: Store, index: number) => threadConfig(`${name}-seed-${bytes}-${index % THREADS}`)
-  let task = 0
-  const cell = (
-    name: keyof typeof goals,
-    operation: (store: Store, round: number) => (client: number) => Promise<unknown>,
-  ): Cell => ({
-    name: `${size}, ${clients} client${clients > 1 ? 's' : ''}: ${name}`,
-    goal: { ratio: goals[name] },
-    run: (store, round) => measure(clients, operation(store, round), CELL_MS),
-  })
-  const writersOf = ({ name, saver }: Store, kind: string, round: number) =>
-    Array.from({ length: clients }, (_, client) =>
-      writer(saver, `${name}-${kind}-${bytes}-${clients}-${round}-${client}`),
-    )
-  return [
-    cell('put', (store, round) => {
-      const writers = writersOf(store, 'put', round)
-      return (client) => writers[client]!.put()
-    }),
-    cell(
-      'getTuple',
-      ({ name, saver }) =>
-        (client) =>
-          saver.getTuple(seeded({ name, saver }, client + (task += 1))),
-    ),
-    cell('putWrites', (store, round) => {
-      const writers = writersOf(store, 'writes', round)
-      const first = writers.map((one) => one.put())
-      return async (client) => {
-        await first[client]
-        await writers[client]!.putWrites(`task-${(task += 1)}`)
-      }
-    }),
-    cell(
-      'list',
-      ({ name, saver }) =>
-        (client) =>
-          drain(saver.list(seeded({ name, saver }, client + (task += 1)), { limit: 10 })),
-    ),
-  ]
-}
-
-/** A chain of checkpoints with a delta each, and one snapshot at its root. */
-const seedDeltas = async (saver: BaseCheckpointSaver): Promise<void> => {
-  let config: Awaited<ReturnType<BaseCheckpointSaver['put']>> = threadConfig('deltas')
-  for (let depth = 0; depth <= DELTA_DEPTH; depth += 1) {
-    const versions = { messages: String(depth).padStart(8, '0') } as never
-    const channel_values = depth === 0 ? { messages: new DeltaSnapshot(['root']) } : {}
-    const checkpoint = { ...emptyCheckpoint(), id: uuid6(depth), channel_values, channel_versions: versions }
-    config = await saver.put(config, checkpoint, { source: 'loop', step: depth, parents: {} }, versions)
-    if (depth < DELTA_DEPTH) await saver.putWrites(config, [['messages', [`delta ${depth}`]]], 'task')
-  }
-}
-
-const deltaCell: Cell = {
-  name: `delta history of ${DELTA_DEPTH} ancestors (time)`,
-  goal: { ratio: 0.15, atMost: true },
-  run: async ({ saver }) => {
-    const options = { config: threadConfig('deltas'), channels: ['messages'] }
-    return 1000 / (await measure(1, () => saver.getDeltaChannelHistory(options), CELL_MS))
-  },
-}
-
-const runRounds = async (cells: Cell[], stores: Store[]): Promise<boolean> => {
-  const ratios = new Map(cells.map((cell) => [cell, [] as number[]]))
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const cell of cells) {
-      const results = { pg: 0, keelson: 0 }
-      for (const store of round % 2 === 0 ? stores : stores.toReversed())
-        results[store.name] = await cell.run(store, round)
-      ratios.get(cell)!.push(results.keelson / results.pg)
-      process.stdout.write(
-        `round ${round + 1} ${cell.name}: ${results.pg.toFixed(1)} pg, ${results.keelson.toFixed(1)} keelson\n`,
-      )
-    }
-  }
-  let isMet = true
-  for (const [{ name, goal }, values] of ratios) {
-    const ratio = median(values)
-    const isGood = goal.atMost ? ratio <= goal.ratio : ratio >= goal.ratio
-    isMet &&= isGood
-    const range = `${Math.min(...values).toFixed(2)}-${Math.max(...values).toFixed(2)}`
-    process.stdout.write(
-      `${isGood ? 'ok  ' : 'MISS'} ${name}: ${ratio.toFixed(2)}x (${range}), wanted ${goal.atMost ? '<=' : '>='} ${goal.ratio}x\n`,
-    )
-  }
-  return isMet
-}
-
-const { Pool } = (await import('pg')).default
-const poolOf = (connectionString: string) => new Pool({ connectionString, max: THREADS })
-
-using service = await startService()
-const pool = poolOf(url)
-const direct = new PostgresSaver(pool)
-await direct.setup()
-const stores: Store[] = [
-  { name: 'pg', saver: direct },
-  { name: 'keelson', saver: new KeelsonSaver(service) },
+const comparisonsOf = (near: Stores, distant: Stores): Comparison[] => [
+  ...comparisons(near, { bytes: LARGE, clients: 1, seconds }, ofLarge),
+  ...comparisons(near, { bytes: LARGE, clients: CLIENTS, seconds }, ofLarge),
+  ...comparisons(
+    near,
+    { bytes: SMALL, clients: CLIENTS, seconds },
+    { put: 1.2, 'get-tuple': 1.3, 'put-writes': 1, 'list of 10': 2.5 },
+  ),
+  ...comparisons(near, { bytes: SMALL, clients: 1, seconds }, { put: 0.8, 'get-tuple': 1.2 }),
+  deltaHistory(near),
+  ...comparisons(distant, { bytes: SMALL, clients: 1, seconds, place: ', 1 ms each way' }, { put: 3 }),
 ]
-for (const { saver } of stores) await seedDeltas(saver)
-for (const bytes of [2_000, 262_000]) for (const store of stores) await seed(store, bytes)
-await pool.query('vacuum analyze')
 
-const cells = [
-  ...cellsOf(262_000, 1, { put: 1.3, getTuple: 6, putWrites: 1.2, list: 9 }),
-  ...cellsOf(262_000, 16, { put: 1.3, getTuple: 6, putWrites: 1.2, list: 9 }),
-  ...cellsOf(2_000, 16, { put: 1.2, getTuple: 1.3, putWrites: 1, list: 2.5 }),
-  ...cellsOf(2_000, 1, { put: 0.8, getTuple: 1.2, putWrites: 0, list: 0 }),
-  deltaCell,
-].filter(({ name }) => name.includes(ONLY))
-let isMet = await runRounds(cells, stores)
-
-// The same with a network of 1 ms each way between the agent and what it talks to.
-const farFrom = async (target: string) => {
-  const proxy = await delayedProxy(Number(new URL(target).port), 1)
-  return { proxy, url: Object.assign(new URL(target), { hostname: '127.0.0.1', port: String(proxy.port) }).href }
+const run = async (): Promise<Figure[]> => {
+  await using postgres = await startBenchPostgres()
+  process.stdout.write(`Postgres ${postgres.version}\n`)
+  using service = await startService(postgres.url)
+  const near = storesOf(postgres.url, service)
+  const distant = storesOf(await far(postgres.url), { ...service, baseUrl: await far(service.baseUrl) })
+  await (near.direct.saver as PostgresSaver).setup()
+  const wanted = comparisonsOf(near, distant).filter(({ name }) => name.includes(ONLY))
+  const reads = (size: string) => wanted.some(({ name }) => name.startsWith(size) && /get-tuple|list/.test(name))
+  for (const store of [near.direct, near.keelson]) {
+    if (reads('256 KB')) await seed(store, LARGE)
+    if (reads('2 KB')) await seed(store, SMALL)
+    await seedDeltas(store.saver, ANCESTORS)
+  }
+  const figures: Figure[] = []
+  for (const comparison of wanted) figures.push(await compare(comparison, ROUNDS))
+  return figures
 }
-const [farPg, farService] = await Promise.all([farFrom(url), farFrom(service.baseUrl)])
-const farPool = poolOf(farPg.url)
-const farStores: Store[] = [
-  { name: 'pg', saver: new PostgresSaver(farPool) },
-  { name: 'keelson', saver: new KeelsonSaver({ ...service, baseUrl: farService.url }) },
-]
-const [farPut] = cellsOf(2_000, 1, { put: 3, getTuple: 0, putWrites: 0, list: 0 })
-isMet = (await runRounds([{ ...farPut!, name: 'put of 4 blobs, 1 ms each way' }], farStores)) && isMet
-process.exit(isMet ? 0 : 1)
+
+const figures = await run()
+await writeReport('bench/results/checkpoints', 'Checkpoints', figures)
+process.exit(figures.every(({ isMet }) => isMet) ? 0 : 1)

@@ -21,7 +21,7 @@ const CHANGED = ['messages', 'step', 'user', 'plan']
 const CARRIED = ['memory', 'tools']
 const NUMBER_OF_STATES = 8
 
-export type Store = { name: 'pg' | 'keelson'; saver: BaseCheckpointSaver }
+export type Store = { name: 'direct' | 'keelson'; saver: BaseCheckpointSaver }
 
 let version = 0
 const nextVersion = () => String((version += 1)).padStart(32, '0')

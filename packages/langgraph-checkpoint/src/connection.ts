@@ -72,12 +72,12 @@ const transport = ({ baseUrl, apiKey, timeoutMs = 30_000, maxConnections = 64 }:
   const hostname = base.hostname.replace(/^\[|\]$/g, '')
   const target: RequestOptions = { method: 'POST', hostname, port: base.port, agent }
 
-  const send = (path: string, body: string): Promise<Answer> =>
+  const send = (path: string, body: Buffer): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const headers = {
         authorization: `Bearer ${apiKey}`,
         'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
+        'content-length': body.length,
       }
       const outgoing = request({ ...target, path: prefix + path, headers })
       const timer = setTimeout(() => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
@@ -107,12 +107,12 @@ export const connection = ({ retries = 3, ...options }: ConnectionOptions) => {
   const { send, close } = transport(options)
 
   /** @throws KeelsonError for a refusal, or when no attempt was answered */
-  const post = async <Result>(path: string, body: object): Promise<Result> => {
-    const text = JSON.stringify(body)
+  const post = async <Result>(path: string, json: string): Promise<Result> => {
+    const body = Buffer.from(json)
     for (let round = 0; ; round += 1) {
       const isLast = round >= retries
       try {
-        const answer = await send(path, text)
+        const answer = await send(path, body)
         if (answer.status < 300) return (answer.text === '' ? undefined : JSON.parse(answer.text)) as Result
         if (isLast || !PASSING.has(answer.status)) throw problemOf(path, answer)
         await pause(round, answer.retryAfterMs)

@@ -14,7 +14,7 @@ import type {
 import { BaseCheckpointSaver, getCheckpointId, WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint'
 import { connection, type Connection, type ConnectionOptions } from './connection.ts'
 import { hasOldSends, load, loadTuple, loadWrites } from './deserialise.ts'
-import { dumpBlobs, dumpMetadata, dumpWrites } from './serialise.ts'
+import { dumpBlobs, dumpMetadata, dumpWrites, jsonWith } from './serialise.ts'
 import type { WireDeltaHistory, WireTuple } from './wire.ts'
 
 export type KeelsonSaverOptions = ConnectionOptions & {
@@ -53,7 +53,7 @@ export class KeelsonSaver extends BaseCheckpointSaver {
     if (!config.configurable?.['thread_id']) return undefined
     const place = placeOf(config)
     const get = (more: object = {}) =>
-      this.#connection.post<WireTuple | null>('/checkpoints/get-tuple', { ...place, ...more })
+      this.#connection.post<WireTuple | null>('/checkpoints/get-tuple', JSON.stringify({ ...place, ...more }))
     const tuple = await get()
     if (tuple === null) return undefined
     if (!hasOldSends(tuple)) return await loadTuple(this.serde, tuple)
@@ -80,11 +80,12 @@ export class KeelsonSaver extends BaseCheckpointSaver {
     let left = limit
     let after: object = {}
     while (left > 0) {
-      const size = Math.min(left, PAGE)
-      const page = await this.#connection.post<WireTuple[]>('/checkpoints/list', { ...query, limit: size, ...after })
+      const body = JSON.stringify({ ...query, limit: Math.min(left, PAGE), ...after })
+      const page = await this.#connection.post<WireTuple[]>('/checkpoints/list', body)
       for (const tuple of page) yield await loadTuple(this.serde, tuple)
+      // The service ends a page of large checkpoints early, so a short one is not the last.
       const last = page.at(-1)
-      if (last === undefined || page.length < size) return
+      if (last === undefined) return
       left -= page.length
       after = {
         starting_after: {
@@ -104,19 +105,13 @@ export class KeelsonSaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     const { thread_id, checkpoint_ns, checkpoint_id: parent } = placeOf(config)
     const { channel_values, ...rest } = checkpoint
-    const [blobs, plainMetadata] = await Promise.all([
+    const [blobs, metadataText] = await Promise.all([
       dumpBlobs(this.serde, channel_values, newVersions),
       dumpMetadata(this.serde, metadata),
     ])
     const place = { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id }
-    const body = {
-      ...place,
-      ...(parent && { parent_checkpoint_id: parent }),
-      checkpoint: rest,
-      metadata: plainMetadata,
-      blobs,
-    }
-    await this.#connection.post('/checkpoints/put', body)
+    const facts = { ...place, ...(parent && { parent_checkpoint_id: parent }), checkpoint: rest }
+    await this.#connection.post('/checkpoints/put', jsonWith(facts, { metadata: metadataText, blobs }))
     return { configurable: place }
   }
 
@@ -124,15 +119,12 @@ export class KeelsonSaver extends BaseCheckpointSaver {
     const place = placeOf(config)
     if (!place.checkpoint_id) throw new Error('config.configurable.checkpoint_id is required')
     const upsert = writes.every(([channel]) => channel in WRITES_IDX_MAP)
-    await this.#connection.post('/checkpoints/put-writes', {
-      ...place,
-      writes: await dumpWrites(this.serde, taskId, writes),
-      upsert,
-    })
+    const text = await dumpWrites(this.serde, taskId, writes)
+    await this.#connection.post('/checkpoints/put-writes', jsonWith({ ...place, upsert }, { writes: text }))
   }
 
   async deleteThread(threadId: string): Promise<void> {
-    await this.#connection.post('/checkpoints/delete-thread', { thread_id: threadId })
+    await this.#connection.post('/checkpoints/delete-thread', JSON.stringify({ thread_id: threadId }))
   }
 
   /** One request, however long the chain of ancestors is. */
@@ -144,10 +136,8 @@ export class KeelsonSaver extends BaseCheckpointSaver {
     channels: string[]
   }): Promise<Record<string, DeltaChannelHistory>> {
     if (channels.length === 0) return {}
-    const history = await this.#connection.post<WireDeltaHistory>('/checkpoints/delta-history', {
-      ...placeOf(config),
-      channels,
-    })
+    const body = JSON.stringify({ ...placeOf(config), channels })
+    const history = await this.#connection.post<WireDeltaHistory>('/checkpoints/delta-history', body)
     const entries = history.channels.map(async ({ channel, writes, seed }) => {
       const entry: DeltaChannelHistory = { writes: await loadWrites(this.serde, writes) }
       if (seed?.blob != null) entry.seed = await load(this.serde, { type: seed.type, blob: seed.blob })

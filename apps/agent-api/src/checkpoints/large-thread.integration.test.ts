@@ -46,6 +46,8 @@ const prober = (thread_id: string, first: number) => {
   }
 }
 
+type CheckpointPlace = { thread_id: string; checkpoint_ns: string; checkpoint_id: string }
+
 const rowsLeft = async (thread_id: string) => {
   const [left] = await app.db.sql<[{ blobs: number; writes: number }]>`
     select (select count(*)::integer from agent.checkpoint_blobs where account_id = ${account_id} and thread_id = ${thread_id}) as blobs,
@@ -86,4 +88,31 @@ test('a thread of 5,000 checkpoints is deleted at once for its readers, and then
   await client.deleteThread({ body: { thread_id } })
   expect(await client.getCheckpointTuple({ body: { thread_id } })).toBeNull()
   expect(await rowsLeft(thread_id)).toEqual({ blobs: 0, writes: 0 })
+})
+
+test('a page of large checkpoints ends early, and paging reads them all', async () => {
+  const thread_id = 'large'
+  const size = 12_000_000
+  const blobs = [{ channel: 'c', version: '1', type: 'bytes', blob: Buffer.alloc(size).toString('base64') }]
+  const checkpoint = { channel_versions: { c: '1' } }
+  const ids = ['e', 'd', 'c', 'b', 'a']
+  for (const checkpoint_id of ids)
+    await client.putCheckpoint({
+      body: { thread_id, checkpoint_id, checkpoint, ...(checkpoint_id === ids[0] && { blobs }) },
+    })
+  const pages: string[][] = []
+  for (let starting_after: CheckpointPlace | undefined; ;) {
+    const page = await client.listCheckpoints({ body: { thread_id, limit: 1000, include: ['blobs'], starting_after } })
+    const last = page.at(-1)
+    if (last === undefined) break
+    for (const { blobs } of page) expect(blobs?.[0]?.blob?.length).toBe(Math.ceil(size / 3) * 4)
+    pages.push(page.map(({ checkpoint_id }) => checkpoint_id))
+    starting_after = {
+      thread_id,
+      checkpoint_ns: last.checkpoint_ns,
+      checkpoint_id: last.checkpoint_id,
+    }
+  }
+  expect(pages.flat()).toEqual(ids)
+  expect(pages.map((page) => page.length)).toEqual([3, 2])
 })

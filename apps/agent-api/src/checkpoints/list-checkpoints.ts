@@ -1,4 +1,4 @@
-import type { CheckpointListItem, ListCheckpointsRequest } from '@keelson/contracts/agent'
+import { CHECKPOINT_LIMIT_BYTES, type CheckpointListItem, type ListCheckpointsRequest } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
 import type { z } from 'zod'
 import { searchable } from './metadata-filter.ts'
@@ -6,9 +6,12 @@ import { PAGE_COLUMNS, readTuples } from './tuple-rows.ts'
 
 type Query = z.output<typeof ListCheckpointsRequest>
 
+/** Where a page ends early, so that no list takes more memory than a large checkpoint does. */
+const MAX_PAGE_BYTES = CHECKPOINT_LIMIT_BYTES
+
 /**
  * A page of an account's checkpoints, newest first, in one statement. Ids repeat across threads: ties by thread and
- * namespace.
+ * namespace. A page of large checkpoints is shorter than its limit, and never empty while there are more.
  */
 export const listCheckpoints = (
   db: Pick<Database, 'sql'>,
@@ -36,5 +39,5 @@ export const listCheckpoints = (
       order by checkpoint_id desc, thread_id desc, checkpoint_ns desc limit ${parameter(query.limit)}) as page`
   const parts = { blobs: false, pending_writes: false, parent_pending_sends: false }
   for (const part of query.include) parts[part] = true
-  return readTuples(db, { text, parameters }, parts)
+  return readTuples(db, { text, parameters, maxBytes: MAX_PAGE_BYTES }, parts)
 }

@@ -6,7 +6,12 @@ import type { Database } from '@keelson/database'
 export type Parts = { blobs: boolean; pending_writes: boolean; parent_pending_sends: boolean }
 
 /** A query whose rows are checkpoints with their position `item`; `$1` is the account. */
-export type Page = { text: string; parameters: (string | number)[] }
+export type Page = {
+  text: string
+  parameters: (string | number)[]
+  /** The page ends with the item that goes beyond so many bytes. */
+  maxBytes?: number
+}
 
 type Part = keyof Parts | 'checkpoint'
 type Row = { item: number; part: Part; json: string }
@@ -50,12 +55,37 @@ const SENDS = writesOf(
   'task_path, task_id, idx',
 )
 
-const statementOf = (page: string, parts: Parts): string => {
+const BLOB_BYTES = `coalesce((
+  select sum(octet_length(blob)) from unnest(channels, versions) as named (channel, version), lateral (
+    select blob from agent.checkpoint_blobs as b
+    where b.account_id = $1 and b.thread_id = found.thread_id and b.checkpoint_ns = found.checkpoint_ns
+      and b.channel = named.channel and b.version = named.version limit 1) as b), 0)`
+
+const writeBytes = (checkpoint_id: string) => `coalesce((
+  select sum(octet_length(blob)) from agent.checkpoint_writes as w
+  where w.account_id = $1 and w.thread_id = found.thread_id and w.checkpoint_ns = found.checkpoint_ns
+    and w.checkpoint_id = found.${checkpoint_id}), 0)`
+
+/** As much of a page as `maxBytes` allow, one item at least. Sizes are known without reading what they are of. */
+const within = ({ text, maxBytes }: Page, parts: Parts): string => {
+  if (maxBytes === undefined) return text
+  const sizes = ['octet_length(checkpoint) + octet_length(metadata)']
+  if (parts.blobs) sizes.push(BLOB_BYTES)
+  if (parts.pending_writes) sizes.push(writeBytes('checkpoint_id'))
+  if (parts.parent_pending_sends) sizes.push(writeBytes('parent_checkpoint_id'))
+  return `
+    select * from (
+      select *, sum(bytes) over (order by item) - bytes as bytes_before
+      from (select *, ${sizes.join(' + ')} as bytes from (${text}) as found) as sized) as summed
+    where bytes_before <= ${maxBytes}`
+}
+
+const statementOf = (page: Page, parts: Parts): string => {
   const selects = [CHECKPOINTS]
   if (parts.blobs) selects.push(BLOBS)
   if (parts.pending_writes) selects.push(WRITES)
   if (parts.parent_pending_sends) selects.push(SENDS)
-  return `with page as materialized (${page}) ${selects.join(' union all ')}`
+  return `with page as materialized (${within(page, parts)}) ${selects.join(' union all ')}`
 }
 
 /** Postgres breaks base64 into lines; nothing else in these rows holds a line break. */
@@ -81,7 +111,7 @@ export const readTuples = async (
   page: Page,
   parts: Parts,
 ): Promise<CheckpointListItem[]> => {
-  const rows = await sql.unsafe<Row[]>(statementOf(page.text, parts), page.parameters, { prepare: true })
+  const rows = await sql.unsafe<Row[]>(statementOf(page, parts), page.parameters, { prepare: true })
   const items: Item[] = []
   for (const { item, part, json } of rows) {
     if (part === 'checkpoint')

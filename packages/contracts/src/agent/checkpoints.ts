@@ -121,6 +121,8 @@ export const checkpoints = {
   listCheckpoints: route('listCheckpoints', 'post', '/checkpoints/list', {
     tag,
     summary: 'List checkpoints, newest first',
+    description:
+      'A page ends early once it holds 32 MiB. To read everything, go on with `starting_after` until a page is empty.',
     scope: 'checkpoints:read',
     body: ListCheckpointsRequest,
     ok: z.array(CheckpointListItem),

@@ -1,8 +1,8 @@
 /** Operations per second of `clients` callers that each wait for their answer, after a warm-up. */
-export const measure = async (
+export const rateOf = async (
   clients: number,
   operation: (client: number) => Promise<unknown>,
-  ms: number,
+  seconds: number,
 ): Promise<number> => {
   const run = async (until: number): Promise<number> => {
     const counts = Array.from({ length: clients }, async (_, client) => {
@@ -15,16 +15,8 @@ export const measure = async (
     })
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
   }
-  await run(performance.now() + ms / 4)
+  await run(performance.now() + seconds * 250)
   const started = performance.now()
-  const count = await run(started + ms)
+  const count = await run(started + seconds * 1000)
   return (count * 1000) / (performance.now() - started)
-}
-
-export const median = (values: readonly number[]): number => {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1
-    ? (sorted[middle] as number)
-    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
 }
