@@ -1,15 +1,16 @@
 import { fork } from 'node:child_process'
-import { createHmac } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '@keelson/database/migrate'
 import { startPostgres } from '@keelson/local-stack'
-import { compare, median, valueFigure, writeReport, type Figure } from './harness.ts'
+import { compare, measure, valueFigure, writeReport, type Figure } from './harness.ts'
 import { load, type Target } from './load.ts'
+import { timingFigures } from './webhooks/timing.ts'
 
-// What verifying and signing webhooks costs, against the same proxy that does neither:
+// What verifying webhooks costs, against the same proxy that does not, and against one that does not sign either:
 //   node bench/webhooks.ts [--rounds 5] [--seconds 3]
 
 const option = (name: string, fallback: number) => {
@@ -29,10 +30,11 @@ const started = async <Told>(stack: DisposableStack | AsyncDisposableStack, args
 await using stack = new AsyncDisposableStack()
 const directory = await mkdtemp(join(tmpdir(), 'keelson bench '))
 stack.defer(() => rm(directory, { recursive: true, force: true }))
-const postgres = stack.use(await startPostgres({ directory, durable: false }))
+const postgres = stack.use(await startPostgres({ directory, durable: true }))
 await migrate(postgres.url)
 const agent = await started<{ url: string }>(stack, ['agent'])
-const { url, secret } = await started<{ url: string; secret: string }>(stack, [postgres.url, agent.url])
+type Ingress = { url: string; secret: string; durableSecret: string }
+const { url, secret, durableSecret } = await started<Ingress>(stack, [postgres.url, agent.url])
 
 const repository = { full_name: 'octocat/hello-world' }
 const body = JSON.stringify({ repository, text: 'All work and no play. '.repeat(50) })
@@ -48,22 +50,24 @@ const target = (path: string, headers: Record<string, string> = signed): Target 
   body,
 })
 const VERIFIED = target('/agents/forward/name/bench/hooks')
-const PLAIN = target('/proxy/hooks')
+const UNVERIFIED = target('/unverified/hooks')
+const PLAIN = target('/plain/hooks')
 const run = (one: Target, connections: number) => load(url, { connections, seconds: SECONDS }, () => one)
 
 const figures: Figure[] = []
-figures.push(
-  await compare(
-    {
-      name: 'verified forward, 1 KB, 32 connections',
-      unit: 'requests/s',
-      baseline: { name: 'plain proxy', measure: async () => (await run(PLAIN, 32)).perSecond },
-      candidate: { name: 'ingress', measure: async () => (await run(VERIFIED, 32)).perSecond },
-      goal: { atLeast: 0.7 },
-    },
-    ROUNDS,
-  ),
-)
+for (const [name, baseline] of [
+  ['the same proxy without verification', UNVERIFIED],
+  ['a proxy that neither verifies nor signs', PLAIN],
+] as const) {
+  const comparison = {
+    name: `verified forward, 1 KB, 32 connections, against ${name}`,
+    unit: 'requests/s',
+    baseline: { name, measure: async () => (await run(baseline, 32)).perSecond },
+    candidate: { name: 'ingress', measure: async () => (await run(VERIFIED, 32)).perSecond },
+    goal: { atLeast: 0.7 },
+  }
+  figures.push(await compare(comparison, ROUNDS))
+}
 
 const added: number[] = []
 for (let round = 0; round <= ROUNDS; round += 1) {
@@ -73,41 +77,23 @@ for (let round = 0; round <= ROUNDS; round += 1) {
 }
 figures.push(valueFigure({ name: 'added latency, p50, 1 connection', unit: 'ms', goal: { atMost: 1 }, values: added }))
 
-/** The median time of a refusal, in microseconds; the kinds take turns so that nothing else tells them apart. */
-const refusals = async (kinds: readonly { path: string; key: string }[], rounds: number): Promise<number[]> => {
-  const times = kinds.map((): number[] => [])
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [index, { path, key }] of kinds.entries()) {
-      const headers = { ...signed, 'x-hub-signature-256': sign(key), 'content-type': 'application/json' }
-      const sentAt = performance.now()
-      const answer = await fetch(url + path, { method: 'POST', headers, body })
-      await answer.arrayBuffer()
-      if (answer.status !== 401) throw new Error(`the answer was ${answer.status}`)
-      times[index]!.push((performance.now() - sentAt) * 1000)
-    }
-  }
-  return times.map(median)
-}
-const wrong = { path: '/agents/forward/name/bench/hooks', key: 'wrong' }
-const kinds = [
-  wrong,
-  { path: '/agents/forward/name/nobody/hooks', key: 'wrong' },
-  { path: '/agents/forward/name/bench/else', key: secret },
-  wrong,
-]
-const [first = 0, unknownAgent = 0, otherPath = 0, again = 0] = await refusals(kinds, 3000)
-const noise = Math.abs(again - first)
-const apart = Math.max(Math.abs(unknownAgent - first), Math.abs(otherPath - first))
-process.stdout.write(
-  `refusals, median µs: wrong ${first.toFixed(0)} and ${again.toFixed(0)}, unknown agent ${unknownAgent.toFixed(0)}, other path ${otherPath.toFixed(0)}\n`,
-)
+const durable = () =>
+  target('/agents/forward/name/bench/durable', {
+    'x-github-event': 'push',
+    'x-github-delivery': randomUUID(),
+    'x-hub-signature-256': sign(durableSecret),
+  })
 figures.push(
-  valueFigure({
-    name: `refusals apart (noise ${noise.toFixed(0)} µs)`,
-    unit: 'µs',
-    goal: { atMost: Math.max(50, 2 * noise) },
-    values: [apart],
-  }),
+  await measure(
+    {
+      name: 'durable events are committed and answered 202, p99, 16 connections',
+      unit: 'ms',
+      goal: { atMost: 100 },
+      measure: async () => (await load(url, { connections: 16, seconds: SECONDS }, durable)).p99Ms,
+    },
+    ROUNDS,
+  ),
 )
+figures.push(...(await timingFigures({ url, secret, body, rounds: 2000 })))
 await writeReport('bench/results/webhooks', 'Webhooks', figures)
 process.exitCode = figures.every(({ isMet }) => isMet) ? 0 : 1

@@ -13,14 +13,14 @@ import { answerBody } from '@keelson/agent-api/forward/answer'
 import { callAgent } from '@keelson/agent-api/forward/call-agent'
 import { deadline } from '@keelson/agent-api/forward/deadline'
 import { agentUrl } from '@keelson/agent-api/forward/forward-path'
-import { FORWARD_LIMITS } from '@keelson/agent-api/forward/forward-request'
+import { FORWARD_LIMITS, forwardRequest } from '@keelson/agent-api/forward/forward-request'
 import { answeredHeaders, passedHeaders } from '@keelson/agent-api/forward/forwarded-headers'
 import { createKeyring } from '@keelson/agent-api/forward/keyring'
 import { forwardRoutes } from '@keelson/agent-api/forward/routes'
 import { readBody } from '@keelson/service-kit'
 
-// agent-api's ingress and, beside it on `/proxy/*`, the same proxy that verifies and signs nothing. `agent` instead of
-// a database URL makes this the agent behind both.
+// agent-api's ingress and beside it, on `/unverified/*`, the same proxy that verifies nothing and, on `/plain/*`, one that
+// does not sign either. `agent` instead of a database URL makes this the agent behind both.
 
 const [databaseUrl = 'agent', agentAt = ''] = process.argv.slice(2)
 const tell = (told: object) => process.send?.(told)
@@ -33,6 +33,9 @@ const serveAgent = async () => {
   await once(server, 'listening')
   tell({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
 }
+
+/** An agent of many repositories is as fast as one of a single one. */
+const OTHER_KEYS = 20
 
 const authenticate = (): Promise<Principal> => Promise.reject(new ApiError('unauthenticated'))
 
@@ -54,14 +57,19 @@ const serveIngress = async () => {
     authenticate,
     readiness: {},
   })
-  forwardRoutes(service, { db, keyring, network, queue })
-  service.raw('post', '/proxy/*', async (c) => {
+  forwardRoutes(service, { db, keyring, log, network, queue })
+  service.raw('post', '/unverified/*', async (c) => {
+    const body = await readBody(c.req.raw, c.env, 26_214_400)
+    const [key] = (await keyring.find('bench')).every('github')
+    return forwardRequest({ network, limits: FORWARD_LIMITS, log }, c, { key: key!, path: 'hooks', query: '', body })
+  })
+  service.raw('post', '/plain/*', async (c) => {
     const body = await readBody(c.req.raw, c.env, 26_214_400)
     const { signal, clear } = deadline(FORWARD_LIMITS.totalMs, c.req.raw, c.env)
     const url = agentUrl(agentAt, 'hooks', c.env.query)
     const headers = passedHeaders(c.req.raw.headers, 'github')
     const answer = await callAgent(network, { url, method: 'POST', headers, body, signal })
-    const content = await answerBody(answer, FORWARD_LIMITS, clear)
+    const content = await answerBody(answer, FORWARD_LIMITS, { onEnd: clear, cut: null })
     return new Response(content as BodyInit, {
       status: answer.statusCode,
       headers: answeredHeaders(answer.headers, 'github'),
@@ -70,16 +78,16 @@ const serveIngress = async () => {
   const { account_id } = await identities.createAccount('bench')
   const registration = { name: 'bench', description: '', acp_url: agentAt, acp_type: 'async' as const }
   await registerAgent({ db, accountKeys, identities, network, keyring }, { account_id, registration })
-  const trigger = {
-    agent_name: 'bench',
-    name: 'octocat/hello-world',
-    forward_path: 'hooks',
-    source: 'github',
-    delivery: 'sync',
-  } as const
-  const { secret } = await createWebhookTrigger({ db, accountKeys, keyring, publicUrl: null }, { account_id, trigger })
+  const trigger = async (name: string, forward_path: string, delivery: 'sync' | 'durable') => {
+    const trigger = { agent_name: 'bench', name, forward_path, source: 'github', delivery } as const
+    const made = await createWebhookTrigger({ db, accountKeys, keyring, publicUrl: null }, { account_id, trigger })
+    return made.secret
+  }
+  const secret = await trigger('octocat/hello-world', 'hooks', 'sync')
+  const durableSecret = await trigger('octocat', 'durable', 'durable')
+  for (let index = 0; index < OTHER_KEYS; index += 1) await trigger(`octocat/other-${index}`, 'hooks', 'sync')
   const { url } = await listen(service, { host: '127.0.0.1', port: 0, metricsPort: 0, drainMs: 100 })
-  tell({ url, secret })
+  tell({ url, secret, durableSecret })
 }
 
 await (databaseUrl === 'agent' ? serveAgent() : serveIngress())

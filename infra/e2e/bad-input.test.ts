@@ -18,7 +18,7 @@ let services: RunningServices
 let known: Record<string, string>
 
 beforeAll(async () => {
-  services = await runningServices(SERVICES, TIMEOUTS)
+  services = await runningServices(SERVICES, { settings: TIMEOUTS })
   known = await knownObjects(services)
 })
 

@@ -25,6 +25,15 @@ export type RunningServices = AsyncDisposable & {
   otherKey: string
 }
 
+export type RunningOptions = {
+  /** On top of the local stack's, for every service. */
+  settings?: Record<string, string>
+  /** Makes the user that the services log in as, and answers its connection string. */
+  logIn?: (ownerUrl: string) => Promise<string>
+  /** `null`: the queue is in Postgres. */
+  redisUrl?: string | null
+}
+
 const METRICS_OFFSET = 1000
 
 const urlsOf = (port: Record<string, number>, offset = 0) =>
@@ -46,11 +55,11 @@ const issueKeys = async ({ db }: TestDatabase, keyFile: string) => {
 
 /**
  * The services as processes of their own on a database of their own, from their sources, so that nothing needs to be
- * built; ready when this resolves. `settings` go on top of the local stack's, for every service.
+ * built; ready when this resolves.
  */
 export const runningServices = async (
   names: readonly ServiceName[],
-  settings: Record<string, string> = {},
+  { settings = {}, logIn = createServiceUser, redisUrl = testRedis() }: RunningOptions = {},
 ): Promise<RunningServices> => {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'keelson-services-'))
@@ -63,9 +72,9 @@ export const runningServices = async (
     await Promise.all(SERVICES.map(async ({ name }) => [name, await freePort()] as const)),
   ) as Record<ServiceName, number>
   const environment: StackEnvironment = {
-    database_url: await createServiceUser(database.url),
+    database_url: await logIn(database.url),
     owns_database: false,
-    redis_url: testRedis() ?? undefined,
+    redis_url: redisUrl ?? undefined,
     key_file,
     port,
   }

@@ -1,7 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { createHmac } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { eventually, freePort } from '@keelson/testing'
+import { agentRoutes } from '@keelson/contracts/agent'
+import { createClient } from '@keelson/contracts/client'
+import { createServiceUsers, settings as serviceUserSettings } from '@keelson/operator/service-users'
+import { loadConfig } from '@keelson/service-kit'
+import { eventually, freePort, testRedis } from '@keelson/testing'
 import { sign } from '@octokit/webhooks-methods'
 import { expect, test } from 'vitest'
 import { ROOT } from './run-start.ts'
@@ -57,5 +61,34 @@ test('an agent of thirty lines gets a signed push and a Slack event through trig
     body: event,
   })
   expect([asked.status, await asked.json()]).toEqual([200, { ok: true }])
-  await eventually(() => expect(agent.lines).toEqual(['listening', `slack ${event}`, `github ${push}`]))
+  await eventually(() => expect(agent.lines.toSorted()).toEqual([`github ${push}`, 'listening', `slack ${event}`]))
 })
+
+const redisUrl = testRedis()
+
+test.each([{ queue: 'Postgres', redisUrl: null }, ...(redisUrl === null ? [] : [{ queue: 'Redis', redisUrl }])])(
+  'the user of agent-api may do all that it and its worker need, with the queue in $queue',
+  async ({ redisUrl }) => {
+    const [postgresUser, password] = ['agent_api', randomUUID()]
+    const logIn = async (ownerUrl: string) => {
+      const others = { PLATFORM_API_PASSWORD: randomUUID(), DEPLOYER_PASSWORD: randomUUID() }
+      const environment = { DATABASE_URL: ownerUrl, AGENT_API_PASSWORD: password, ...others }
+      await createServiceUsers(loadConfig(environment, serviceUserSettings))
+      return Object.assign(new URL(ownerUrl), { username: postgresUser, password }).href
+    }
+    await using services = await runningServices(['agent-api', 'webhook-worker'], { logIn, redisUrl })
+    const url = services.url['agent-api']
+    using agent = startAgent(url, services.key, String(await freePort()))
+    await eventually(() => expect(agent.lines).toContain('listening'))
+    const keelson = createClient(agentRoutes, { baseUrl: url, headers: { authorization: `Bearer ${services.key}` } })
+    const trigger = { agent_name: 'triage', name: 'a/b', forward_path: 'hooks/github', delivery: 'durable' as const }
+    const { secret, webhook_url = '' } = await keelson.createWebhookTrigger({ body: trigger })
+    const push = JSON.stringify({ repository: { full_name: 'a/b' } })
+    const headers = { 'x-hub-signature-256': await sign(secret, push) }
+    expect((await fetch(webhook_url, { method: 'POST', headers, body: push })).status).toBe(202)
+    await eventually(async () =>
+      expect(await keelson.listDeliveries({ query: {} })).toMatchObject([{ status: 'delivered', attempts: 1 }]),
+    )
+    await eventually(() => expect(agent.lines).toEqual(['listening', `github ${push}`]))
+  },
+)

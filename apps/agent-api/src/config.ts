@@ -57,7 +57,12 @@ export const webhookWorkerSettings = {
   ...shared,
   PORT: setting.port({ default: 8084, description: 'the port of the probes' }),
   METRICS_PORT: setting.port({ default: 9084, description: 'the port of the metrics' }),
-  WEBHOOK_CONCURRENCY: setting.integer({ default: 16, min: 1, max: 256, description: 'deliveries at a time' }),
+  WEBHOOK_CONCURRENCY: setting.integer({
+    default: 32,
+    min: 1,
+    max: 256,
+    description: 'attempts at a time: a quarter for one agent, half for one account at most',
+  }),
 } as const
 
 export const webhookWorkerConfig = (env: Environment): Config<typeof webhookWorkerSettings> =>

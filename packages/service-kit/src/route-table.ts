@@ -1,7 +1,6 @@
 import type { Route } from '@keelson/contracts'
 import { withCommonHeaders } from './answer.ts'
 import { type HandleOptions, type Handler, operation, type OperationContext } from './operation.ts'
-import { acceptBody } from './request-body.ts'
 import { createRouter, type Mount, type RawHandler, type Router } from './routing.ts'
 
 export type RawOptions = {
@@ -35,10 +34,7 @@ export const routeTable = (context: OperationContext) => {
       mount({ method: route.method, path: route.getRoutingPath(), handler, label: route.path }, route.operationId)
     },
     raw: (method, path, handler, { operationId } = {}) => {
-      const handle: RawHandler = async (c) => {
-        acceptBody(c.env)
-        return withCommonHeaders(await handler(c), c.env)
-      }
+      const handle: RawHandler = async (c) => withCommonHeaders(await handler(c), c.env)
       mount({ method, path, handler: handle }, operationId)
     },
   }

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
-import type { Database } from '@keelson/database'
+import { groupCommit, isTransient, Overloaded, type Database } from '@keelson/database'
 import type { Queue } from '@keelson/queue'
-import { uuidv7 } from '@keelson/service-kit'
+import { ApiError, uuidv7 } from '@keelson/service-kit'
 import { passedHeaders } from '../forward/forwarded-headers.ts'
 import type { WebhookKey } from '../forward/keyring.ts'
 import { textAt, type Payload } from '../forward/payload.ts'
+import { identityOf, writeDeliveries, type NewDelivery } from './write-deliveries.ts'
 
 export type VerifiedEvent = {
   key: WebhookKey
@@ -26,32 +27,64 @@ const sourceDeliveryId = ({ key, headers, payload }: VerifiedEvent): string | nu
     external: headers.get('webhook-id') ?? headers.get('idempotency-key'),
   }[key.source]
   if (!id) return null
-  return Buffer.byteLength(id) <= MAX_ID_BYTES && !id.includes('\0') ? id : hash('sha256', id)
+  const isPlain = Buffer.byteLength(id) <= MAX_ID_BYTES && !id.includes('\0') && id.isWellFormed()
+  return isPlain ? id : hash('sha256', id)
+}
+
+const newDelivery = (event: VerifiedEvent): NewDelivery => {
+  const { key, agent_name, path, query, body } = event
+  const { account_id, agent_id, key_id, source, is_disabled } = key
+  return {
+    account_id,
+    id: uuidv7(),
+    agent_id,
+    agent_name,
+    key_id,
+    source,
+    source_delivery_id: sourceDeliveryId(event),
+    path,
+    query,
+    headers: JSON.stringify(passedHeaders(event.headers, source)),
+    body,
+    status: is_disabled ? 'dead' : 'pending',
+    last_error: is_disabled ? 'deliveries of this key are off' : null,
+  }
+}
+
+/** Statements in flight at once: while they commit, the events that arrive gather for the next. */
+const LANES = 2
+const MAX_EVENTS = 100
+const MAX_BYTES = 4_194_304
+const MAX_QUEUED_BYTES = 268_435_456
+const STALL_MS = 8_000
+
+const busy = (error: unknown): never => {
+  if (!(error instanceof Overloaded)) throw error
+  throw new ApiError('unavailable', 'Too many webhooks are waiting to be written', { retryAfterSeconds: 1 })
 }
 
 /**
- * Commits a verified event and answers 202: from then on it is delivered until the agent accepts it. An event that is
- * known already is not kept twice; when it failed, or still waits, it is tried again now.
+ * Commits verified events, many to a statement, and answers 202: from then on an event is delivered until the agent
+ * accepts it. One that is known already is not kept twice; when it failed, or still waits, it is tried again now.
  */
-export const acceptDelivery = async (
-  { db: { sql }, queue }: { db: Database; queue: Pick<Queue, 'ring'> },
-  event: VerifiedEvent,
-): Promise<Response> => {
-  const { key, agent_name, path, query, body } = event
-  const { account_id, agent_id, key_id, source } = key
-  const source_delivery_id = sourceDeliveryId(event)
-  const headers = JSON.stringify(passedHeaders(event.headers, source))
-  const status = key.is_disabled ? 'dead' : 'pending'
-  const error = key.is_disabled ? 'deliveries of this key are off' : null
-  const [written] = await sql<{ id: string }[]>`
-    insert into agent.webhook_deliveries as known (account_id, id, agent_id, agent_name, key_id, source,
-      source_delivery_id, path, query, headers, body, status, last_error, next_attempt_at)
-    values (${account_id}, ${uuidv7()}, ${agent_id}, ${agent_name}, ${key_id}, ${source}, ${source_delivery_id}, ${path},
-      ${query}, ${headers}, ${body}, ${status}, ${error}, case when ${status} = 'pending' then now() end)
-    on conflict on constraint webhook_deliveries_source_unique do update
-      set status = excluded.status, failures = 0, next_attempt_at = excluded.next_attempt_at
-      where known.status <> 'delivered' and (known.claimed_until is null or known.claimed_until < now())
-    returning id`
-  if (written) void queue.ring('deliver_webhook', { delivery_id: written.id, account_id })
-  return new Response(null, { status: 202, headers: written ? { 'x-keelson-delivery-id': written.id } : {} })
+export const deliveryAcceptor = ({ db, queue }: { db: Pick<Database, 'sql'>; queue: Pick<Queue, 'ring'> }) => {
+  const writes = groupCommit<NewDelivery, string | null>({
+    write: (rows) => writeDeliveries(db, rows),
+    keyOf: identityOf,
+    isTransient,
+    lanes: LANES,
+    maxItems: MAX_EVENTS,
+    maxBytes: MAX_BYTES,
+    maxQueuedBytes: MAX_QUEUED_BYTES,
+    stallMs: STALL_MS,
+  })
+
+  return async (event: VerifiedEvent): Promise<Response> => {
+    const row = newDelivery(event)
+    const { account_id } = row
+    const delivery_id = await writes.submit(account_id, row, row.body.length + row.headers.length).catch(busy)
+    if (delivery_id !== null) void queue.ring('deliver_webhook', { delivery_id, account_id })
+    const headers = delivery_id === null ? {} : { 'x-keelson-delivery-id': delivery_id }
+    return new Response(null, { status: 202, headers })
+  }
 }

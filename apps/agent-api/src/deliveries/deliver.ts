@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import type { Database } from '@keelson/database'
 import type { AccountKeys } from '@keelson/secrets'
 import { ApiError, type Logger } from '@keelson/service-kit'
@@ -25,7 +26,7 @@ const READ_BYTES = 65_536
 const attempt = async ({ db, accountKeys, network, attemptMs }: DeliverDeps, claim: Claim): Promise<Outcome> => {
   const { account_id, agent_id, key_id, source, id, attempts, body } = claim
   const passed = JSON.parse(claim.headers) as HeaderFields
-  const signingSecret = await ensureSigningSecret({ db, accountKeys }, { account_id, agent_id })
+  const signingSecret = createSecretKey(await ensureSigningSecret({ db, accountKeys }, { account_id, agent_id }))
   const hop = hopHeaders({
     key: { account_id, agent_id, key_id, source, signingSecret },
     id,

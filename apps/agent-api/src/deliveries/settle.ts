@@ -7,6 +7,8 @@ export type Outcome = { last_status: number | null; last_error: string | null }
 /** After so long without a success a key is switched off. */
 const FAILING_DAYS = 5
 
+export const PURGED_AT_ONCE = 1000
+
 /** Writes down what became of deliveries; a worker whose claim has ended changes nothing. */
 export const settlements = ({ sql }: Pick<Database, 'sql'>) => ({
   /** The agent accepted it: its key works, and is switched on again if it was off. */
@@ -46,7 +48,7 @@ export const settlements = ({ sql }: Pick<Database, 'sql'>) => ({
     const { count } = await sql`
       delete from agent.webhook_deliveries where (account_id, id) in (
         select account_id, id from agent.webhook_deliveries
-        where status <> 'pending' and received_at < now() - ${days} * interval '1 day' limit 1000)`
+        where status <> 'pending' and received_at < now() - ${days} * interval '1 day' limit ${PURGED_AT_ONCE})`
     return count
   },
 })

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, describe, expect, test } from 'vitest'
 import { standardWebhookSecret } from '../agent-api-keys/secret-value.ts'
@@ -118,7 +119,7 @@ describe('Standard Webhooks', () => {
     const body = '{"paid":true}'
     const headers = (secret: string, at = Date.now() / 1000) => {
       const nowSeconds = Math.floor(at)
-      const bytes = standardWebhookSecret(secret)!
+      const bytes = createSecretKey(standardWebhookSecret(secret)!)
       const signed = signStandardWebhook(bytes, { id: 'msg_1', body: Buffer.from(body), nowSeconds })
       return { 'webhook-id': signed.id, 'webhook-timestamp': signed.timestamp, 'webhook-signature': signed.signature }
     }

@@ -24,8 +24,19 @@ const readWhole = async ({ body }: AgentAnswer): Promise<Buffer> => {
   }
 }
 
+/** What to do once nothing more will come. */
+export type AnswerEnd = {
+  onEnd: () => void
+  /** Cuts the client's connection: with half an answer sent, that is the only way left to tell. */
+  cut: ((error: unknown) => void) | null
+}
+
 /** Passes an answer on piece by piece: the next one is asked for when the one before has left. */
-const stream = ({ body }: AgentAnswer, { maxBytes }: AnswerLimits, onEnd: () => void): ReadableStream<Uint8Array> => {
+const stream = (
+  { body }: AgentAnswer,
+  { maxBytes }: AnswerLimits,
+  { onEnd, cut }: AnswerEnd,
+): ReadableStream<Uint8Array> => {
   const pieces: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()
   let bytes = 0
   return new ReadableStream<Uint8Array>(
@@ -43,7 +54,8 @@ const stream = ({ body }: AgentAnswer, { maxBytes }: AnswerLimits, onEnd: () => 
         } catch (error) {
           body.destroy()
           onEnd()
-          controller.error(error)
+          if (cut) cut(error)
+          else controller.error(error)
         }
       },
       cancel: () => {
@@ -58,20 +70,19 @@ const stream = ({ body }: AgentAnswer, { maxBytes }: AnswerLimits, onEnd: () => 
 /**
  * The body of an agent's answer, for whoever asked.
  *
- * @param onEnd called once nothing more will come
  * @throws ApiError `agent_unreachable` when a short answer broke off, or the answer says it is too large
  */
 export const answerBody = async (
   answer: AgentAnswer,
   limits: AnswerLimits,
-  onEnd: () => void,
+  end: AnswerEnd,
 ): Promise<Buffer | ReadableStream<Uint8Array> | null> => {
   if (Number(answer.headers['content-length'] ?? 0) > limits.maxBytes) {
     answer.body.destroy()
     throw new ApiError('agent_unreachable', 'The answer of the agent is too large')
   }
-  if (!isShort(answer) && !NO_BODY.has(answer.statusCode)) return stream(answer, limits, onEnd)
+  if (!isShort(answer) && !NO_BODY.has(answer.statusCode)) return stream(answer, limits, end)
   const body = await readWhole(answer)
-  onEnd()
+  end.onEnd()
   return NO_BODY.has(answer.statusCode) ? null : body
 }

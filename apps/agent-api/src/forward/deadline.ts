@@ -11,5 +11,9 @@ export const deadline = (totalMs: number, request: Request, { outgoing }: Pick<R
   const timer = setTimeout(onLate, totalMs)
   if (outgoing) outgoing.once('close', onGone)
   else request.signal.addEventListener('abort', onGone, { once: true })
-  return { signal: controller.signal, clear: () => clearTimeout(timer) }
+  const clear = () => {
+    clearTimeout(timer)
+    outgoing?.off('close', onGone)
+  }
+  return { signal: controller.signal, clear }
 }

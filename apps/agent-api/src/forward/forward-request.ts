@@ -1,4 +1,5 @@
-import { uuidv7, type RawContext } from '@keelson/service-kit'
+import type { Readable } from 'node:stream'
+import { uuidv7, type Logger, type RawContext } from '@keelson/service-kit'
 import type { AgentNetwork } from '../agents/agent-network.ts'
 import { answerBody } from './answer.ts'
 import { callAgent } from './call-agent.ts'
@@ -16,7 +17,7 @@ export type ForwardLimits = {
 
 export const FORWARD_LIMITS: ForwardLimits = { totalMs: 300_000, maxBytes: 104_857_600 }
 
-export type Forwarded = { key: WebhookKey; path: string; query: string; body: Buffer }
+export type Forwarded = { key: WebhookKey; path: string; query: string; body: Buffer | Readable }
 
 /**
  * Hands a verified request to its agent and passes the answer on while it comes.
@@ -24,15 +25,22 @@ export type Forwarded = { key: WebhookKey; path: string; query: string; body: Bu
  * @throws ApiError `agent_unreachable`, `agent_timeout`
  */
 export const forwardRequest = async (
-  { network, limits }: { network: AgentNetwork; limits: ForwardLimits },
+  { network, limits, log }: { network: AgentNetwork; limits: ForwardLimits; log: Logger },
   c: RawContext,
   { key, path, query, body }: Forwarded,
 ): Promise<Response> => {
   const { raw } = c.req
-  const { requestId, traceparent } = c.env
+  const { requestId, traceparent, outgoing } = c.env
   const nowSeconds = Math.floor(Date.now() / 1000)
-  const hop = hopHeaders({ key, id: uuidv7(), attempt: 1, body, requestId, traceparent, nowSeconds })
+  const signed = Buffer.isBuffer(body) ? body : null
+  const hop = hopHeaders({ key, id: uuidv7(), attempt: 1, body: signed, requestId, traceparent, nowSeconds })
   const { signal, clear } = deadline(limits.totalMs, raw, c.env)
+  const cut = outgoing
+    ? (err: unknown) => {
+        if (!outgoing.destroyed) log.warn({ request_id: requestId, err }, 'the answer of an agent broke off')
+        outgoing.destroy()
+      }
+    : null
   try {
     const answer = await callAgent(network, {
       url: agentUrl(key.acp_url, path, query),
@@ -41,7 +49,7 @@ export const forwardRequest = async (
       body,
       signal,
     })
-    const content = await answerBody(answer, limits, clear)
+    const content = await answerBody(answer, limits, { onEnd: clear, cut })
     return new Response(content as BodyInit | null, {
       status: answer.statusCode,
       headers: answeredHeaders(answer.headers, key.source),

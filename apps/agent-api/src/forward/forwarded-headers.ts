@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { WebhookKey } from './keyring.ts'
 import { signStandardWebhook } from './verify-standard-webhook.ts'
 
@@ -26,21 +26,27 @@ export type Hop = {
   /** The id of the event for the agent: the same at every attempt. */
   id: string
   attempt: number
-  body: Buffer
+  /** `null` for one that streams: the signature then says who calls, not what. */
+  body: Buffer | null
   requestId: string
   traceparent: string | null
   nowSeconds: number
 }
 
+const NO_BODY = Buffer.alloc(0)
+
+const randomHex = (): string => randomUUID().replaceAll('-', '')
+
 /** The trace that the sender began, or a new one, with a span of our own. */
 const childTrace = (traceparent: string | null): string => {
-  const [, traceId = randomBytes(16).toString('hex'), , flags = '01'] = traceparent?.split('-') ?? []
-  return `00-${traceId}-${randomBytes(8).toString('hex')}-${flags}`
+  const [, traceId = randomHex(), , flags = '01'] = traceparent?.split('-') ?? []
+  return `00-${traceId}-${randomHex().slice(16)}-${flags}`
 }
 
 /** Who is calling, signed so that the agent can tell that it is us. */
 export const hopHeaders = ({ key, id, attempt, body, requestId, traceparent, nowSeconds }: Hop): HeaderFields => {
-  const { timestamp, signature } = signStandardWebhook(key.signingSecret, { id, body, nowSeconds })
+  const message = { id, body: body ?? NO_BODY, nowSeconds }
+  const { timestamp, signature } = signStandardWebhook(key.signingSecret, message)
   return {
     'accept-encoding': 'identity',
     traceparent: childTrace(traceparent),
@@ -53,6 +59,7 @@ export const hopHeaders = ({ key, id, attempt, body, requestId, traceparent, now
     'x-keelson-key-id': key.key_id,
     'x-keelson-source': key.source,
     'x-request-id': requestId,
+    ...(body === null && { 'x-keelson-streamed': 'true' }),
   }
 }
 

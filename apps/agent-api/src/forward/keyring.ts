@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { Database } from '@keelson/database'
 import { IntegrityError, type AccountKeys } from '@keelson/secrets'
 import type { Logger } from '@keelson/service-kit'
@@ -5,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import { answerOfSecrets, openSecret } from '../agent-api-keys/sealed-secret.ts'
 import { openSigningSecret } from '../agents/signing-secret.ts'
 import { boundSegments } from './forward-path.ts'
+import { indexKeys, type KeyIndex } from './key-index.ts'
 
 /** One secret that may open an agent, and what it opens. */
 export type WebhookKey = {
@@ -19,9 +21,9 @@ export type WebhookKey = {
   is_disabled: boolean
   /** The segments of the path that it opens. */
   bound: string[]
-  secret: Buffer
+  secret: KeyObject
   /** What calls to the agent are signed with. */
-  signingSecret: Buffer
+  signingSecret: KeyObject
 }
 
 type Row = Omit<WebhookKey, 'bound' | 'secret' | 'signingSecret'> & {
@@ -34,24 +36,24 @@ type Row = Omit<WebhookKey, 'bound' | 'secret' | 'signingSecret'> & {
 
 export type Keyring = {
   /** Every secret of every agent of a name, of whichever account. @throws ApiError `unavailable` */
-  find: (agent_name: string) => Promise<readonly WebhookKey[]>
+  find: (agent_name: string) => Promise<KeyIndex>
   /** Looks the agent up anew next time: something about it or its keys was changed here. */
   forget: (agent_name: string) => void
 }
 
 /** What was looked up, and when to look again while it still counts, so that no webhook waits for that. */
-type Found = { keys: Promise<readonly WebhookKey[]>; refreshAt: number }
+type Found = { keys: Promise<KeyIndex>; refreshAt: number }
 
 export type KeyringOptions = { db: Pick<Database, 'sql'>; accountKeys: AccountKeys; log: Logger; maxAgeMs?: number }
 
 /** Opens rows; an opened secret is kept, since a version of a secret never changes. */
 const keyOpener = ({ accountKeys, log }: Pick<KeyringOptions, 'accountKeys' | 'log'>) => {
-  const opened = new LRUCache<string, Buffer>({ max: 20_000 })
+  const opened = new LRUCache<string, KeyObject>({ max: 20_000 })
 
-  const openOnce = async (place: string, unseal: () => Promise<Buffer>): Promise<Buffer> => {
+  const openOnce = async (place: string, unseal: () => Promise<Buffer>): Promise<KeyObject> => {
     const known = opened.get(place)
     if (known) return known
-    const secret = await unseal()
+    const secret = createSecretKey(await unseal())
     opened.set(place, secret)
     return secret
   }
@@ -88,9 +90,9 @@ export const createKeyring = ({ db, accountKeys, log, maxAgeMs = 500 }: KeyringO
   const openIntact = keyOpener({ accountKeys, log })
   const found = new LRUCache<string, Found>({ max: 10_000, ttl: maxAgeMs })
 
-  const load = async (agent_name: string): Promise<readonly WebhookKey[]> => {
+  const load = async (agent_name: string): Promise<KeyIndex> => {
     const rows = await db.sql<Row[]>`select * from agent.find_webhook_keys(${agent_name})`
-    return (await Promise.all(rows.map(openIntact))).flat()
+    return indexKeys((await Promise.all(rows.map(openIntact))).flat())
   }
 
   const lookUp = (agent_name: string): Found => {

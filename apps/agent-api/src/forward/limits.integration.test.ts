@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { listen } from '@keelson/service-kit'
 import { eventually } from '@keelson/testing'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { agentNetwork } from '../agents/agent-network.ts'
 import { testIngress } from './ingress.fixture.ts'
 
@@ -44,12 +44,15 @@ test('an agent that is not there, hangs up, or redirects is 502', async () => {
   agent.answer = (request) => void request.socket.destroy()
   expect(await codeOf(await call())).toEqual([502, 'agent_unreachable'])
   const before = agent.received.length
-  agent.answer = (_request, response) => void response.writeHead(302, { location: '/elsewhere' }).end()
+  agent.answer = (_request, response) => void response.writeHead(302, { location: '/elsewhere' }).write('unfinished')
   expect(await codeOf(await call())).toEqual([502, 'agent_unreachable'])
   expect(agent.received.length - before).toBe(1)
+  agent.answer = (_request, response) => void response.writeHead(200, { 'content-length': 1_000_001 }).write('large')
+  expect(await codeOf(await call())).toEqual([502, 'agent_unreachable'])
 })
 
-test('an answer that breaks off is an error, never a shorter answer', async () => {
+test('an answer that breaks off is an error, never a shorter answer, and nothing is printed', async () => {
+  const prints = [vi.spyOn(console, 'error'), vi.spyOn(console, 'info')]
   agent.answer = (_request, response) => {
     response.writeHead(200, { 'content-length': '100' }).write('x')
     response.socket!.destroy()
@@ -60,6 +63,10 @@ test('an answer that breaks off is an error, never a shorter answer', async () =
     setImmediate(() => response.socket!.destroy())
   }
   await expect(call().then((answer) => answer.text())).rejects.toThrow(BROKEN)
+  for (const print of prints) {
+    expect(print).not.toHaveBeenCalled()
+    print.mockRestore()
+  }
 })
 
 test('a slow drip ends at the total deadline', async () => {

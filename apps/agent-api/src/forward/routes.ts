@@ -1,19 +1,20 @@
 import { WEBHOOK_LIMIT_BYTES } from '@keelson/contracts/agent'
-import { ApiError, readBody, type RawContext, type Service } from '@keelson/service-kit'
+import { ApiError, readBody, streamBody, type RawContext, type Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
-import { acceptDelivery } from '../deliveries/accept-delivery.ts'
-import { checkQuery, encodeSegments, readTarget } from './forward-path.ts'
+import { deliveryAcceptor } from '../deliveries/accept-delivery.ts'
+import { checkQuery, encodeSegments, readTarget, type ForwardTarget } from './forward-path.ts'
 import { FORWARD_LIMITS, forwardRequest } from './forward-request.ts'
-import { inFlightBytes } from './in-flight-bytes.ts'
+import { inFlightBytes, type HeldBytes } from './in-flight-bytes.ts'
 import { isForm, textAt } from './payload.ts'
-import { presentedProof } from './presented.ts'
+import { presentedProof, type Presented } from './presented.ts'
 import { verifyRequest, type Verified } from './verify-request.ts'
 
-type ForwardDeps = Pick<Deps, 'db' | 'keyring' | 'network' | 'queue'> & Partial<Pick<Deps, 'forwardLimits'>>
+type ForwardDeps = Pick<Deps, 'db' | 'keyring' | 'log' | 'network' | 'queue'> & Partial<Pick<Deps, 'forwardLimits'>>
 
 const MAX_HELD_BYTES = 268_435_456
 const UNPROVED_BYTES = 4096
 const MAX_CHALLENGE = 256
+const NO_BODY = Buffer.alloc(0)
 
 const refuse = (): never => {
   throw new ApiError('invalid_signature')
@@ -36,41 +37,74 @@ const answerSlack = ({ key, payload }: Verified): Response | null => {
   return new Response(challenge, { headers: { 'content-type': 'text/plain; charset=utf-8' } })
 }
 
-const bytesToHold = (c: RawContext): number =>
-  c.req.method === 'POST' ? Number(c.req.header('content-length') ?? WEBHOOK_LIMIT_BYTES) : 0
-
-const readWebhook = async (c: RawContext): Promise<Buffer> => {
+const assertUncompressed = (c: RawContext): void => {
   const encoding = c.req.header('content-encoding') ?? 'identity'
   if (encoding !== 'identity') throw new ApiError('malformed_request', 'The body must not be compressed')
-  return readBody(c.req.raw, c.env, WEBHOOK_LIMIT_BYTES)
 }
+
+const readWebhook = (c: RawContext, held: HeldBytes): Promise<Buffer> =>
+  readBody(c.req.raw, c.env, WEBHOOK_LIMIT_BYTES, held.add)
+
+/** Slash commands and clicks wait for what the agent says, so they are never kept for later. */
+const isDurable = (c: RawContext, { source, delivery }: Verified['key']): boolean =>
+  delivery === 'durable' &&
+  c.req.method === 'POST' &&
+  !(source === 'slack' && isForm(c.req.header('content-type') ?? null))
+
+/** Who does not say how long the body is sends it while it is made, and the agent gets it while it comes. */
+const isStream = (c: RawContext): boolean => c.req.method === 'POST' && c.req.header('transfer-encoding') !== undefined
 
 /** The ingress of webhooks: verified first, then handed to the agent at once or kept for it. */
 export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
-  const { keyring } = deps
+  const { keyring, log, network } = deps
+  const accept = deliveryAcceptor(deps)
   const limits = deps.forwardLimits ?? FORWARD_LIMITS
-  const inFlight = inFlightBytes(MAX_HELD_BYTES)
+  const openHold = inFlightBytes(MAX_HELD_BYTES)
 
-  const handle = async (c: RawContext): Promise<Response> => {
-    const { agent_name, segments } = readTarget(c.env.path)
-    const query = checkQuery(c.env.query)
-    const presented = presentedProof(c.req.raw.headers)
-    if (presented === null) return answerUnproved(c)
-    using _held = inFlight.hold(Math.min(bytesToHold(c), WEBHOOK_LIMIT_BYTES))
-    const body = await readWebhook(c)
+  const prove = async (c: RawContext, { agent_name, segments }: ForwardTarget, presented: Presented, body: Buffer) => {
     const keys = await keyring.find(agent_name)
     const contentType = c.req.header('content-type') ?? null
     const nowSeconds = Math.floor(Date.now() / 1000)
-    const verified = verifyRequest({ keys, presented, segments, body, contentType, nowSeconds }) ?? refuse()
+    return verifyRequest({ keys, presented, segments, body, contentType, nowSeconds }) ?? refuse()
+  }
+
+  /** A signature is over the whole body, so that is read first; a key that is shown proves a request without it. */
+  const receive = async (c: RawContext, target: ForwardTarget, presented: Presented, held: HeldBytes) => {
+    if (presented.scheme !== 'key') {
+      const body = await readWebhook(c, held)
+      return { verified: await prove(c, target, presented, body), body }
+    }
+    const verified = await prove(c, target, presented, NO_BODY)
+    if (isStream(c) && !isDurable(c, verified.key)) {
+      return { verified, body: streamBody(c.req.raw, c.env, WEBHOOK_LIMIT_BYTES) }
+    }
+    return { verified, body: await readWebhook(c, held) }
+  }
+
+  const handle = async (c: RawContext): Promise<Response> => {
+    const target = readTarget(c.env.path)
+    const query = checkQuery(c.env.query)
+    const presented = presentedProof(c.req.raw.headers)
+    if (presented === null) return answerUnproved(c)
+    assertUncompressed(c)
+    using held = openHold()
+    const { verified, body } = await receive(c, target, presented, held)
     const { key, payload } = verified
-    const path = encodeSegments(segments)
-    // Slash commands and clicks wait for what the agent says, so they are never kept for later.
-    const isDurable =
-      key.delivery === 'durable' && c.req.method === 'POST' && !(key.source === 'slack' && isForm(contentType))
-    return await (answerSlack(verified) ??
-      (isDurable
-        ? acceptDelivery(deps, { key, agent_name, path, query, body, payload, headers: c.req.raw.headers })
-        : forwardRequest({ network: deps.network, limits }, c, { key, path, query, body })))
+    const path = encodeSegments(target.segments)
+    const answer = answerSlack(verified)
+    if (answer) return answer
+    if (isDurable(c, key) && Buffer.isBuffer(body)) {
+      return await accept({
+        key,
+        agent_name: target.agent_name,
+        path,
+        query,
+        body,
+        payload,
+        headers: c.req.raw.headers,
+      })
+    }
+    return await forwardRequest({ network, limits, log }, c, { key, path, query, body })
   }
 
   for (const [method, operationId] of [

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 import { equalHex } from './equal-hex.ts'
 
 export const SLACK_TOLERANCE_SECONDS = 300
@@ -13,7 +13,7 @@ export type SlackSignature = { timestamp: string; signature: string }
  * `v0:`, the timestamp as its header spells it, `:`, and the bytes as they were received.
  */
 export const verifySlack = (
-  secret: Buffer,
+  secret: KeyObject,
   body: Buffer,
   { timestamp, signature }: SlackSignature,
   nowSeconds: number,

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto'
 
 export const WEBHOOK_TOLERANCE_SECONDS = 300
 
@@ -9,12 +9,12 @@ const SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/
 /** The three headers of Standard Webhooks 1.0.0. */
 export type WebhookSignature = { id: string; timestamp: string; signature: string }
 
-const macOf = (secret: Buffer, id: string, timestamp: string, body: Buffer): Buffer =>
+const macOf = (secret: KeyObject, id: string, timestamp: string, body: Buffer): Buffer =>
   createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest()
 
 /** Signs a message as Standard Webhooks has it. */
 export const signStandardWebhook = (
-  secret: Buffer,
+  secret: KeyObject,
   { id, body, nowSeconds }: { id: string; body: Buffer; nowSeconds: number },
 ): WebhookSignature => {
   const timestamp = String(nowSeconds)
@@ -23,7 +23,7 @@ export const signStandardWebhook = (
 
 /** Whether one of the signatures of a message is right, and its timestamp within five minutes. */
 export const verifyStandardWebhook = (
-  secret: Buffer,
+  secret: KeyObject,
   body: Buffer,
   { id, timestamp, signature }: WebhookSignature,
   nowSeconds: number,

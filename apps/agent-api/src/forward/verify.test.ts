@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import { sign } from '@octokit/webhooks-methods'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
@@ -6,6 +7,8 @@ import { slackHeaders } from './signed.fixture.ts'
 import { verifyGithub } from './verify-github.ts'
 import { verifySlack } from './verify-slack.ts'
 import { signStandardWebhook, verifyStandardWebhook } from './verify-standard-webhook.ts'
+
+const keyOf = (secret: string | Buffer) => createSecretKey(Buffer.from(secret as string))
 
 /** Every copy of some bytes with one bit of one byte changed. */
 const changed = (bytes: Buffer) =>
@@ -16,22 +19,24 @@ const changed = (bytes: Buffer) =>
   })
 
 describe('GitHub', () => {
-  const secret = Buffer.from("It's a Secret to Everybody")
+  const secret = keyOf("It's a Secret to Everybody")
   const body = Buffer.from('Hello, World!')
   const signature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17'
 
   test('the published vector is accepted, and refused with any byte changed', () => {
     expect(verifyGithub(secret, body, signature)).toBe(true)
     for (const other of changed(body)) expect(verifyGithub(secret, other, signature)).toBe(false)
-    for (const other of changed(secret)) expect(verifyGithub(other, body, signature)).toBe(false)
+    for (const other of changed(secret.export()).map(keyOf)) expect(verifyGithub(other, body, signature)).toBe(false)
     for (const other of changed(Buffer.from(signature)))
       expect(verifyGithub(secret, body, other.toString())).toBe(false)
   })
 
-  test('what octokit signs is accepted, also beyond ASCII', async () => {
+  test('what octokit signs is accepted, also beyond ASCII, and refused with any byte changed', async () => {
     const payload = JSON.stringify({ text: 'grüße 👋\u2028', repository: { full_name: 'a/b' } })
     const signed = await sign('octokit-secret', payload)
-    expect(verifyGithub(Buffer.from('octokit-secret'), Buffer.from(payload), signed)).toBe(true)
+    expect(verifyGithub(keyOf('octokit-secret'), Buffer.from(payload), signed)).toBe(true)
+    for (const other of changed(Buffer.from(payload)))
+      expect(verifyGithub(keyOf('octokit-secret'), other, signed)).toBe(false)
   })
 
   test.each([
@@ -58,7 +63,7 @@ describe('GitHub', () => {
 })
 
 describe('Slack', () => {
-  const secret = Buffer.from('8f742231b10e8888abcd99yyyzzz85a5')
+  const secret = keyOf('8f742231b10e8888abcd99yyyzzz85a5')
   const timestamp = '1531420618'
   const body = Buffer.from(
     'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c',
@@ -77,7 +82,7 @@ describe('Slack', () => {
     const at = (seconds: number) => verifySlack(secret, body, { timestamp, signature }, now + seconds)
     expect([at(-301), at(-300), at(300), at(301)]).toEqual([false, true, true, false])
     for (const other of ['', 'NaN', ' 12', ' 1531420618', '1531420618.0', '1_531420618', '١٥٣١٤٢٠٦١٨', '01531420618']) {
-      const { 'x-slack-signature': own } = slackHeaders(secret.toString(), body.toString(), { at: now })
+      const { 'x-slack-signature': own } = slackHeaders(secret.export().toString(), body.toString(), { at: now })
       expect(verifySlack(secret, body, { timestamp: other, signature: own }, now)).toBe(false)
     }
   })
@@ -85,7 +90,7 @@ describe('Slack', () => {
 
 describe('Standard Webhooks', () => {
   const text = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
-  const secret = standardWebhookSecret(text)!
+  const secret = keyOf(standardWebhookSecret(text)!)
   const body = Buffer.from('{"test": 2432232314}')
   const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek'
   const now = 1614265330
@@ -116,13 +121,18 @@ describe('Standard Webhooks', () => {
     expect(verifyStandardWebhook(secret, body, dotted, now)).toBe(false)
   })
 
-  test('the published library accepts what we sign, and we accept what it signs', () => {
+  test('the published library accepts what we sign, and we accept what it signs; a byte changed, neither does', () => {
     const library = new Webhook(text)
     const at = Math.floor(Date.now() / 1000)
     const ours = signStandardWebhook(secret, { id, body, nowSeconds: at })
     const headers = { 'webhook-id': id, 'webhook-timestamp': ours.timestamp, 'webhook-signature': ours.signature }
     expect(library.verify(body, headers)).toEqual({ test: 2432232314 })
     const theirs = library.sign(id, new Date(at * 1000), body.toString())
-    expect(verifyStandardWebhook(secret, body, { id, timestamp: String(at), signature: theirs }, at)).toBe(true)
+    const message = { id, timestamp: String(at), signature: theirs }
+    expect(verifyStandardWebhook(secret, body, message, at)).toBe(true)
+    for (const other of changed(body)) {
+      expect(verifyStandardWebhook(secret, other, message, at)).toBe(false)
+      expect(() => library.verify(other.toString('latin1'), headers)).toThrow('No matching signature found')
+    }
   })
 })
