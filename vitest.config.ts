@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
@@ -13,6 +14,8 @@ const alias = {
 
 export default defineConfig({
   test: {
+    // Many tests wait for processes and timers, so even a machine of two cores has room for a second worker.
+    maxWorkers: Math.max(2, availableParallelism()),
     projects: [
       {
         resolve: { alias },
@@ -22,6 +25,7 @@ export default defineConfig({
           isolate: false,
           include: ['{apps,packages}/*/src/**/*.test.ts', '*.test.ts'],
           exclude: [...outside, ...integration],
+          testTimeout: 30_000,
         },
       },
       {
@@ -44,7 +48,6 @@ export default defineConfig({
           globalSetup: ['packages/testing/src/global-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
         },
       },
     ],

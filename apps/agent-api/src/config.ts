@@ -1,28 +1,28 @@
-import { limitSettings, loadConfig, LOG_LEVELS, setting, type Config, type Environment } from '@keelson/service-kit'
+import {
+  edgeSettings,
+  loadConfig,
+  processSettings,
+  serverSettings,
+  setting,
+  type Config,
+  type Environment,
+} from '@keelson/service-kit'
+
+const wakes = 'the webhook worker'
+
+const agentSettings = {
+  ...serverSettings(12),
+  ALLOW_PRIVATE_AGENTS: setting.flag({
+    default: false,
+    description: 'whether agents may live on this machine or in private networks',
+  }),
+} as const
 
 /** What agent-api needs from its environment. */
 export const settings = {
-  DATABASE_URL: setting.secret({ description: 'the Postgres to keep everything in' }),
-  REDIS_URL: setting.url({
-    protocols: ['redis', 'rediss'],
-    default: null,
-    description: 'the Redis that wakes the webhook worker; unset, Postgres does',
-  }),
-  HOST: setting.string({ default: '127.0.0.1', description: 'the address to listen on' }),
-  PORT: setting.port({ default: 8081, description: 'the port of the API' }),
-  METRICS_PORT: setting.port({ default: 9081, description: 'the port of the metrics' }),
-  PROXY_HOPS: setting.integer({
-    default: 0,
-    max: 10,
-    description: 'proxies of your own in front, which append to X-Forwarded-For',
-  }),
-  LOG_LEVEL: setting.oneOf(LOG_LEVELS, { default: 'info', description: 'the least severe level that is logged' }),
-  DRAIN_TIMEOUT: setting.durationMs({
-    default: 20_000,
-    description: 'how long requests in flight may take at the end',
-  }),
-  DATABASE_CONNECTIONS: setting.integer({ default: 12, min: 2, max: 200, description: 'connections to Postgres' }),
-  ...limitSettings,
+  ...processSettings({ port: 8081, metricsPort: 9081, serves: 'the API', wakes }),
+  ...agentSettings,
+  ...edgeSettings,
   SPAN_RETENTION: setting.durationMs({
     default: null,
     description: 'how long spans are kept, such as `90d`; unset, for ever',
@@ -32,31 +32,14 @@ export const settings = {
     default: null,
     description: 'where the outside reaches this service, for the addresses of webhooks',
   }),
-  ALLOW_PRIVATE_AGENTS: setting.flag({
-    default: false,
-    description: 'whether agents may live on this machine or in private networks',
-  }),
 } as const
 
 export const agentConfig = (env: Environment): Config<typeof settings> => loadConfig(env, settings)
 
-const {
-  PROXY_HOPS: _hops,
-  PUBLIC_URL: _url,
-  SPAN_RETENTION: _retention,
-  RATE_LIMIT: _rate,
-  RATE_BURST: _burst,
-  MAX_IN_FLIGHT: _inFlight,
-  HEADERS_TIMEOUT: _headers,
-  REQUEST_TIMEOUT: _request,
-  ...shared
-} = settings
-
 /** What the webhook worker needs from its environment. */
 export const webhookWorkerSettings = {
-  ...shared,
-  PORT: setting.port({ default: 8084, description: 'the port of the probes' }),
-  METRICS_PORT: setting.port({ default: 9084, description: 'the port of the metrics' }),
+  ...processSettings({ port: 8084, metricsPort: 9084, serves: 'the probes', wakes }),
+  ...agentSettings,
   WEBHOOK_CONCURRENCY: setting.integer({
     default: 32,
     min: 1,

@@ -1,19 +1,10 @@
-import { ConfigError, LOG_LEVELS, loadConfig, setting, type Environment } from '@keelson/service-kit'
+import { ConfigError, loadConfig, processSettings, setting, type Environment } from '@keelson/service-kit'
 
 const HTTP = ['http', 'https'] as const
 
 /** What the deployer needs from its environment. */
 export const settings = {
-  DATABASE_URL: setting.secret({ description: 'the Postgres to keep everything in' }),
-  REDIS_URL: setting.url({
-    protocols: ['redis', 'rediss'],
-    default: null,
-    description: 'the Redis that wakes the deployer; unset, Postgres does',
-  }),
-  HOST: setting.string({ default: '127.0.0.1', description: 'the address to listen on' }),
-  PORT: setting.port({ default: 8082, description: 'the port of the health pages' }),
-  METRICS_PORT: setting.port({ default: 9082, description: 'the port of the metrics' }),
-  LOG_LEVEL: setting.oneOf(LOG_LEVELS, { default: 'info', description: 'the least severe level that is logged' }),
+  ...processSettings({ port: 8082, metricsPort: 9082, serves: 'the health pages', wakes: 'the deployer' }),
   LLM_ENGINE_URL: setting.url({ protocols: HTTP, default: null, description: 'the server of the vendor llmengine' }),
   LLM_ENGINE_API_KEY: setting.secret({ default: null, description: 'the key for LLM_ENGINE_URL' }),
   LAUNCH_URL: setting.url({ protocols: HTTP, default: null, description: 'the server of the vendor launch' }),
