@@ -2,32 +2,35 @@ import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import { indexKeys } from '@keelson/agent-api/forward/key-index'
 import type { WebhookKey } from '@keelson/agent-api/forward/keyring'
 import { verifyRequest } from '@keelson/agent-api/forward/verify-request'
-import { median, valueFigure, type Figure } from '../harness.ts'
+import type { Bench } from '../harness/bench.ts'
+import { median } from '../harness/figures.ts'
 
 // Whether the time of an answer tells what the ingress knows: kinds of requests take turns, and the first comes twice
 // to show how far apart two equal kinds are.
 
 type Kind = { name: string; once: () => unknown }
 
-const spread = async (figure: string, kinds: readonly Kind[], rounds: number, goalUs: number): Promise<Figure> => {
+const spread = async (bench: Bench, name: string, kinds: readonly Kind[], rounds: number, goalUs: number) => {
+  if (!bench.isWanted(name)) return
   const all = [...kinds, kinds[0]!]
   const times = all.map((): number[] => [])
   for (let round = 0; round < rounds; round += 1) {
     for (const [index, { once }] of all.entries()) {
       const startedAt = performance.now()
       await once()
-      if (round > rounds / 10) times[index]!.push((performance.now() - startedAt) * 1000)
+      if (round >= rounds / 10) times[index]!.push((performance.now() - startedAt) * 1000)
     }
   }
   const medians = times.map(median)
   const noise = Math.abs(medians.at(-1)! - medians[0]!)
   const shown = kinds.map(({ name }, index) => `${name} ${medians[index]!.toFixed(1)}`)
-  process.stdout.write(`${figure}, median µs: ${shown.join(', ')}; noise ${noise.toFixed(1)}\n`)
+  process.stdout.write(`${name}, median µs: ${shown.join(', ')}; noise ${noise.toFixed(1)}\n`)
   const apart = Math.max(...medians) - Math.min(...medians)
-  return valueFigure({ name: figure, unit: 'µs apart', goal: { atMost: Math.max(goalUs, 2 * noise) }, values: [apart] })
+  bench.value({ name, unit: 'µs apart', goal: { atMost: Math.max(goalUs, Math.ceil(2 * noise)) }, values: [apart] })
 }
 
 const KEYS = 20
+const ROUNDS = 2000
 
 const githubKeys = (): WebhookKey[] =>
   Array.from({ length: KEYS }, (_, index) => ({
@@ -46,7 +49,7 @@ const githubKeys = (): WebhookKey[] =>
   }))
 
 /** The work of verifying alone: what is valid is forwarded, so its answer cannot be compared. */
-const verification = (rounds: number): Promise<Figure> => {
+const verification = (bench: Bench): Promise<void> => {
   const keys = githubKeys()
   const [crowded, lone, none] = [keys, keys.slice(0, 1), []].map(indexKeys)
   const verify = (repository: string, secret: WebhookKey['secret'], index = crowded!) => {
@@ -64,13 +67,13 @@ const verification = (rounds: number): Promise<Figure> => {
     { name: 'unknown repository', once: verify('octocat/repo-x', second) },
     { name: 'unknown agent', once: verify('octocat/repo-0', second, none) },
   ]
-  return spread(`verifying among ${KEYS} keys`, kinds, rounds * 10, 10)
+  return spread(bench, `verifying among ${KEYS} keys`, kinds, bench.size(10 * ROUNDS), 10)
 }
 
-type Ingress = { url: string; secret: string; body: string; rounds: number }
+type Ingress = { url: string; secret: string; body: string }
 
-/** Figures of how little the time of an answer tells of the agents and keys that exist. */
-export const timingFigures = async ({ url, secret, body, rounds }: Ingress): Promise<Figure[]> => {
+/** How little the time of an answer tells of the agents and keys that exist. */
+export const timings = async (bench: Bench, { url, secret, body }: Ingress): Promise<void> => {
   const refusal = (agent: string, path: string, text: string, key = 'wrong') => {
     const signature = `sha256=${createHmac('sha256', key).update(text).digest('hex')}`
     const headers = { 'content-type': 'application/json', 'x-hub-signature-256': signature }
@@ -86,5 +89,6 @@ export const timingFigures = async ({ url, secret, body, rounds }: Ingress): Pro
     { name: 'unknown agent', once: refusal('nobody', 'hooks', body) },
     { name: 'other path', once: refusal('bench', 'else', body, secret) },
   ]
-  return [await spread('refusals over HTTP', kinds, rounds, 50), await verification(rounds)]
+  await spread(bench, 'refusals over HTTP', kinds, bench.size(ROUNDS), 50)
+  await verification(bench)
 }

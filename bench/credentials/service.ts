@@ -54,4 +54,5 @@ const timeAuthentication = async (calls: number): Promise<number> => {
 }
 await timeAuthentication(20_000)
 const authenticationUs = await timeAuthentication(100_000)
+process.on('disconnect', () => process.exit())
 process.send?.({ url: listening.url, tokens, account_id, identity_id, authenticationUs })

@@ -1,0 +1,124 @@
+import { KeelsonSaver } from '@keelson/langgraph-checkpoint'
+import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres'
+import pg from 'pg'
+import type { Bench, Suite } from '../harness/bench.ts'
+import { startBenchPostgres } from '../harness/postgres.ts'
+import { startProcess } from '../harness/processes.ts'
+import { delayedProxy } from './delayed-proxy.ts'
+import { deltaHistoryMs, seedDeltas } from './deltas.ts'
+import type { Store } from './fixture.ts'
+import { measureOperation, seed, type Operation, type Size } from './operations.ts'
+
+const CONNECTIONS = 16
+const ANCESTORS = 100
+const DEPTH = 12
+const SMALL: Size = { name: '2 KB', bytes: 2_000 }
+const largeOf = (bench: Bench): Size => ({ name: '256 KB', bytes: bench.size(262_000) })
+const DIRECT = '@langchain/langgraph-checkpoint-postgres'
+
+type Stores = { direct: Store; ours: Store }
+type Stage = { bench: Bench; stores: Stores; seconds: number }
+
+const operation = async (stage: Stage, kind: Operation, size: Size, clients: number, atLeast: number) => {
+  const { bench, stores, seconds } = stage
+  const rate = (store: Store) => async () => (await measureOperation(kind, { store, size, clients, seconds })).perSecond
+  await bench.compare({
+    name: `${kind}, ${size.name}, ${clients} client${clients > 1 ? 's' : ''}`,
+    unit: 'per s',
+    baseline: { name: DIRECT, measure: rate(stores.direct) },
+    candidate: { name: 'over HTTP', measure: rate(stores.ours) },
+    goal: { atLeast },
+  })
+}
+
+const operations = async (stage: Stage) => {
+  const large = largeOf(stage.bench)
+  for (const clients of [1, 16]) {
+    await operation(stage, 'put', large, clients, 1.3)
+    await operation(stage, 'get-tuple', large, clients, 6)
+    await operation(stage, 'put-writes', large, clients, 1.2)
+    await operation(stage, 'list', large, clients, 9)
+  }
+  await operation(stage, 'put', SMALL, 16, 1.2)
+  await operation(stage, 'get-tuple', SMALL, 16, 1.3)
+  await operation(stage, 'put-writes', SMALL, 16, 1)
+  await operation(stage, 'list', SMALL, 16, 2.5)
+  await operation(stage, 'put', SMALL, 1, 0.8)
+  await operation(stage, 'get-tuple', SMALL, 1, 1.2)
+}
+
+const deltas = ({ bench, stores, seconds }: Stage) =>
+  bench.compare({
+    name: 'delta history of 100 ancestors',
+    unit: 'ms',
+    baseline: { name: DIRECT, measure: () => deltaHistoryMs(stores.direct.saver, seconds) },
+    candidate: { name: 'over HTTP', measure: () => deltaHistoryMs(stores.ours.saver, seconds) },
+    goal: { atMost: 0.15 },
+  })
+
+const poolOf = (connectionString: string) => {
+  const pool = new pg.Pool({ connectionString, max: CONNECTIONS })
+  return { pool, [Symbol.asyncDispose]: () => pool.end() }
+}
+
+type Service = { baseUrl: string; apiKey: string }
+
+/** The same with a network of 1 ms each way between the agent and what it talks to. */
+const withNetwork = async (bench: Bench, databaseUrl: string, service: Service, seconds: number) => {
+  const name = 'put of 4 blobs, 1 ms of network each way'
+  if (!bench.isWanted(name)) return
+  await using stack = new AsyncDisposableStack()
+  const farFrom = async (target: string): Promise<string> => {
+    const { port } = stack.use(await delayedProxy(Number(new URL(target).port), 1))
+    return Object.assign(new URL(target), { hostname: '127.0.0.1', port: String(port) }).href
+  }
+  const { pool } = stack.use(poolOf(await farFrom(databaseUrl)))
+  const baseUrl = await farFrom(service.baseUrl)
+  const direct: Store = { name: 'direct', saver: new PostgresSaver(pool) }
+  const ours: Store = { name: 'keelson', saver: new KeelsonSaver({ ...service, baseUrl }) }
+  const rate = (store: Store) => async () =>
+    (await measureOperation('put', { store, size: SMALL, clients: 1, seconds })).perSecond
+  await bench.compare({
+    name,
+    unit: 'per s',
+    baseline: { name: DIRECT, measure: rate(direct) },
+    candidate: { name: 'over HTTP', measure: rate(ours) },
+    goal: { atLeast: 3 },
+  })
+}
+
+/** What checkpoints cost over HTTP, against the saver that talks to the same Postgres directly. */
+export const checkpoints: Suite = {
+  title: 'Checkpoints',
+  run: async (bench) => {
+    await using postgres = await startBenchPostgres()
+    const { url, sql } = postgres
+    using service = await startProcess<Service>(new URL('service.ts', import.meta.url), [url])
+    await using direct = poolOf(url)
+    const saver = new PostgresSaver(direct.pool)
+    await saver.setup()
+    const stores: Stores = {
+      direct: { name: 'direct', saver },
+      ours: { name: 'keelson', saver: new KeelsonSaver(service) },
+    }
+    for (const store of [stores.direct, stores.ours]) {
+      await seedDeltas(store.saver, bench.size(ANCESTORS))
+      for (const size of [SMALL, largeOf(bench)]) await seed(store, size, bench.size(DEPTH))
+    }
+    await sql`vacuum analyze`
+    const stage = { bench, stores, seconds: bench.seconds / 2 }
+    await operations(stage)
+    await deltas(stage)
+    await withNetwork(bench, url, service, stage.seconds)
+    const call = { size: SMALL, clients: CONNECTIONS, seconds: stage.seconds }
+    for (const kind of ['put', 'get-tuple', 'put-writes', 'list'] as const) {
+      // The client does a saver's work here, and a part of it there: it counts on both sides.
+      const pids = { direct: [process.pid], ours: [process.pid, service.pid] }
+      for (const side of ['direct', 'ours'] as const) {
+        const name = `${kind}, 2 KB, client included, ${side === 'ours' ? 'over HTTP' : 'direct saver'}`
+        const work = async () => (await measureOperation(kind, { ...call, store: stores[side] })).count
+        await bench.cost(name, { sql, pids: pids[side] }, work)
+      }
+    }
+  },
+}

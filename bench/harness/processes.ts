@@ -1,0 +1,40 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import type { Load, Loaded } from './load-process.ts'
+
+export type Started<Told> = Told & Disposable & { pid: number }
+
+const forked = (file: URL, args: readonly string[] = []): ChildProcess =>
+  fork(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+
+const nextMessage = (child: ChildProcess): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`a benchmark's process ended with ${code}`))
+    child.once('exit', onExit)
+    child.once('message', (message) => {
+      child.off('exit', onExit)
+      resolve(message)
+    })
+  })
+
+/** Starts a file as a process that ends with this one, and resolves with the first thing it tells. */
+export const startProcess = async <Told extends object>(file: URL, args: string[] = []): Promise<Started<Told>> => {
+  const child = forked(file, args)
+  const told = (await nextMessage(child)) as Told
+  return { ...told, pid: child.pid ?? 0, [Symbol.dispose]: () => void child.kill('SIGKILL') }
+}
+
+/** A process that makes load, so that its work is not the service's. */
+export const startLoader = () => {
+  const child = forked(new URL('load-process.ts', import.meta.url))
+  return {
+    run: async (load: Load): Promise<Loaded> => {
+      child.send(load)
+      const outcome = (await nextMessage(child)) as Loaded | { error: string }
+      if ('error' in outcome) throw new Error(outcome.error)
+      return outcome
+    },
+    [Symbol.dispose]: () => void child.kill(),
+  }
+}
+
+export type Loader = ReturnType<typeof startLoader>
