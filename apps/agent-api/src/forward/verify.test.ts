@@ -1,9 +1,8 @@
-import { createSecretKey } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import { sign } from '@octokit/webhooks-methods'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { standardWebhookSecret } from '../agent-api-keys/secret-value.ts'
-import { slackHeaders } from './signed.fixture.ts'
 import { verifyGithub } from './verify-github.ts'
 import { verifySlack } from './verify-slack.ts'
 import { signStandardWebhook, verifyStandardWebhook } from './verify-standard-webhook.ts'
@@ -78,12 +77,28 @@ describe('Slack', () => {
       expect(verifySlack(secret, body, { timestamp, signature: other.toString() }, now)).toBe(false)
   })
 
+  test.each([`x${signature}`, `${signature}0`, signature.slice(0, -1), `v0=${'0'.repeat(64)}`])(
+    '%j is no signature',
+    (other) => {
+      expect(verifySlack(secret, body, { timestamp, signature: other }, now)).toBe(false)
+    },
+  )
+
   test('a timestamp counts for five minutes either way, and only in ten digits', () => {
     const at = (seconds: number) => verifySlack(secret, body, { timestamp, signature }, now + seconds)
     expect([at(-301), at(-300), at(300), at(301)]).toEqual([false, true, true, false])
-    for (const other of ['', 'NaN', ' 12', ' 1531420618', '1531420618.0', '1_531420618', '١٥٣١٤٢٠٦١٨', '01531420618']) {
-      const { 'x-slack-signature': own } = slackHeaders(secret.export().toString(), body.toString(), { at: now })
-      expect(verifySlack(secret, body, { timestamp: other, signature: own }, now)).toBe(false)
+    for (const other of [
+      '',
+      'NaN',
+      ' 12',
+      ' 1531420618',
+      '1531420618 ',
+      '1531420618.0',
+      '1_531420618',
+      '01531420618',
+    ]) {
+      const mac = createHmac('sha256', secret).update(`v0:${other}:`).update(body).digest('hex')
+      expect(verifySlack(secret, body, { timestamp: other, signature: `v0=${mac}` }, now)).toBe(false)
     }
   })
 })
@@ -111,7 +126,18 @@ describe('Standard Webhooks', () => {
     const among = (signature: string) => verifyStandardWebhook(secret, body, { ...signed, signature }, now)
     expect(among(`v1,${'A'.repeat(43)}= v1a,abc ${signed.signature}`)).toBe(true)
     expect(among(signed.signature.replace('v1,', 'v2,'))).toBe(false)
-    expect(among('')).toBe(false)
+    for (const other of ['', `x${signed.signature}`, `${signed.signature}x`, signed.signature.slice(0, -1)])
+      expect(among(other)).toBe(false)
+  })
+
+  test.each([` ${now}`, `${now}.0`, `0x${now.toString(16)}`, '', ` ${now} `])('%j is no timestamp', (timestamp) => {
+    const mac = createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest('base64')
+    expect(verifyStandardWebhook(secret, body, { id, timestamp, signature: `v1,${mac}` }, now)).toBe(false)
+  })
+
+  test.each(['', 'a b', 'x'.repeat(256), 'a.b', ' a', 'a '])('%j is no id', (other) => {
+    const signedSo = signStandardWebhook(secret, { id: other, body, nowSeconds: now })
+    expect(verifyStandardWebhook(secret, body, signedSo, now)).toBe(false)
   })
 
   test('it counts for five minutes either way, and its id holds no dot', () => {

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parts, type Part } from './mutation/parts.ts'
+
+// pnpm mutation [PART…]
+//
+// Changes the parts that must not be wrong in every way that Stryker knows, one at a time, and tells how many of the
+// changes a test noticed. Mutants that live on, and why they may, are explained in MUTATION.md.
+
+const LEAST_SCORE = 90
+const ROOT = join(import.meta.dirname, '..')
+
+type Mutant = { status: string; mutatorName: string; replacement?: string; location: { start: { line: number } } }
+type Report = { files: Record<string, { mutants: Mutant[] }> }
+
+const optionsOf = ({ mutate }: Part, report: string) => ({
+  testRunner: 'vitest',
+  plugins: ['@stryker-mutator/vitest-runner'],
+  vitest: { configFile: 'bench/mutation/vitest.config.ts', related: false },
+  mutate,
+  ignorePatterns: ['**/dist', '.keelson', '.turbo'],
+  // Stryker rewrites the paths in a tsconfig.json, for which TypeScript 7 has no API; ours names nothing it changes.
+  tsconfigFile: 'none',
+  coverageAnalysis: 'perTest',
+  concurrency: 2,
+  timeoutMS: 20_000,
+  reporters: ['json', 'progress-append-only'],
+  jsonReporter: { fileName: report },
+  tempDirName: '.stryker-tmp',
+})
+
+const stryker = (options: string, part: Part): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const env = {
+      ...process.env,
+      MUTATION_TESTS: part.tests.join(','),
+      ...(part.services && { MUTATION_SERVICES: '1' }),
+      ...(part.without !== undefined && { MUTATION_WITHOUT: part.without }),
+    }
+    const child = spawn('stryker', ['run', options], { cwd: ROOT, env, stdio: ['ignore', 'inherit', 'inherit'] })
+    child.once('error', reject)
+    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`stryker ended with ${code}`))))
+  })
+
+const isNoticed = ({ status }: Mutant) => status === 'Killed' || status === 'Timeout'
+const counts = ({ status }: Mutant) =>
+  isNoticed({ status } as Mutant) || status === 'Survived' || status === 'NoCoverage'
+
+/** The share of mutants that a test noticed, in percent. */
+const run = async (name: string, part: Part, directory: string): Promise<number> => {
+  const report = join(directory, `${name}.report.json`)
+  const options = join(directory, `${name}.json`)
+  await writeFile(options, JSON.stringify(optionsOf(part, report)))
+  await stryker(options, part)
+  const { files } = JSON.parse(await readFile(report, 'utf8')) as Report
+  const mutants = Object.entries(files).flatMap(([file, { mutants }]) => mutants.map((one) => ({ file, ...one })))
+  const counted = mutants.filter(counts)
+  const alive = counted.filter((mutant) => !isNoticed(mutant))
+  for (const { file, location, mutatorName, replacement = '', status } of alive)
+    process.stdout.write(
+      `${status} ${file}:${location.start.line} ${mutatorName} -> ${replacement.replaceAll(/\s+/g, ' ')}\n`,
+    )
+  const score = (100 * (counted.length - alive.length)) / counted.length
+  process.stdout.write(`${name}: ${score.toFixed(1)} % of ${counted.length} mutants noticed\n`)
+  return score
+}
+
+const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)
+const directory = await mkdtemp(join(tmpdir(), 'keelson-mutation-'))
+try {
+  for (const name of names) {
+    const part = parts[name]
+    if (part === undefined) throw new Error(`no part ${name}; there are ${Object.keys(parts).join(', ')}`)
+    if ((await run(name, part, directory)) < LEAST_SCORE) process.exitCode = 1
+  }
+} finally {
+  await rm(directory, { recursive: true, force: true })
+}

@@ -1,0 +1,60 @@
+/** Something that must not be wrong. */
+export type Part = {
+  /** The files that are changed. */
+  mutate: readonly string[]
+  /** The tests that must notice. */
+  tests: readonly string[]
+  /** Tests by whose names they are left out: instrumented code is too slow for them. */
+  without?: string
+  /** Whether the tests need Postgres. */
+  services?: true
+}
+
+const SECRETS = 'packages/secrets/src'
+const FORWARD = 'apps/agent-api/src/forward'
+const DEPLOYMENTS = 'apps/deployer/src/deployments'
+const KIT = 'packages/service-kit/src'
+
+export const parts: Record<string, Part> = {
+  sealing: {
+    mutate: ['account-keys', 'aes-gcm', 'derived-box', 'envelope', 'length-prefixed', 'sealed', 'wrapped-key'].map(
+      (name) => `${SECRETS}/${name}.ts`,
+    ),
+    tests: [`${SECRETS}/*.test.ts`],
+  },
+  signatures: {
+    mutate: [
+      'claimed-names',
+      'equal-hex',
+      'key-index',
+      'verify-github',
+      'verify-request',
+      'verify-slack',
+      'verify-standard-webhook',
+    ].map((name) => `${FORWARD}/${name}.ts`),
+    tests: [`${FORWARD}/verify*.test.ts`, `${FORWARD}/claimed-names.test.ts`],
+  },
+  'state-machine': {
+    mutate: ['advance', 'pace', 'transitions'].map((name) => `${DEPLOYMENTS}/${name}.ts`),
+    tests: [`${DEPLOYMENTS}/*.test.ts`],
+  },
+  'json-guard': {
+    mutate: ['json-number', 'json-reader', 'json-scan', 'json-shape', 'json-token'].map((name) => `${KIT}/${name}.ts`),
+    tests: [`${KIT}/json-*.test.ts`, `${KIT}/item-reader.test.ts`],
+    without: 'the cost',
+  },
+  cursors: {
+    mutate: [
+      'packages/contracts/src/pagination.ts',
+      'apps/platform-api/src/list-page.ts',
+      'apps/agent-api/src/spans/list-spans.ts',
+    ],
+    tests: [
+      'packages/contracts/src/*.test.ts',
+      'apps/platform-api/src/credentials/credentials.integration.test.ts',
+      'apps/platform-api/src/models/models-read.integration.test.ts',
+      'apps/agent-api/src/spans/lists.integration.test.ts',
+    ],
+    services: true,
+  },
+}
