@@ -1,7 +1,9 @@
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   freePort,
+  keepProcess,
   startPostgres,
   startService,
   waitUntilReady,
@@ -29,14 +31,23 @@ export const supervisedPostgres = async (directory: string) => {
   const port = await freePort()
   const start = () => startPostgres({ directory, durable: true, port })
   let server = await start()
+  const kill = async (): Promise<void> => {
+    process.kill(server.pid, 'SIGKILL')
+    await server.exited
+  }
+  /** Until the last backend of the killed postmaster is gone, its memory keeps a new one from starting. */
+  const restart = async (): Promise<void> => {
+    server = await untilItStarts(start)
+  }
   return {
     url: server.url,
+    port,
     pids: () => [server.pid, ...descendants(server.pid).map(({ pid }) => pid)],
-    /** Until the last backend of the killed postmaster is gone, its memory keeps a new one from starting. */
+    kill,
+    restart,
     killAndRestart: async (): Promise<void> => {
-      process.kill(server.pid, 'SIGKILL')
-      await server.exited
-      server = await untilItStarts(start)
+      await kill()
+      await restart()
     },
     /** The postmaster then ends all other backends and recovers by itself. */
     killBackend: async (): Promise<void> => {
@@ -72,15 +83,47 @@ export const supervisedService = async (directory: string, service: Service, env
     return found.pid
   }
   const stop = () => running.stop()
-  await untilItStarts(start)
+  const kill = async (): Promise<void> => {
+    process.kill(pid(), 'SIGKILL')
+    await running.exited
+  }
+  const restart = () => untilItStarts(start)
+  await restart()
   return {
     pid,
     stop,
+    kill,
+    restart,
     killAndRestart: async (): Promise<void> => {
-      process.kill(pid(), 'SIGKILL')
-      await running.exited
-      await untilItStarts(start)
+      await kill()
+      await restart()
     },
     [Symbol.asyncDispose]: async () => void (await stop()),
   }
+}
+
+/** A Redis that keeps nothing: killed, it comes back without any data. */
+export const supervisedRedis = async (directory: string) => {
+  const port = await freePort()
+  const settings = { port: String(port), bind: '127.0.0.1', dir: directory, save: '', 'maxmemory-policy': 'noeviction' }
+  const command = ['redis-server', ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])]
+  let running: KeptProcess
+  const isUp = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(true)).once('error', () => resolve(false))
+      socket.once('connect', () => socket.destroy())
+    })
+  const restart = async (): Promise<void> => {
+    running = keepProcess(command, { env: process.env, stopSignal: 'TERM', output: 'pipe' })
+    while (!(await isUp())) await delay(10)
+  }
+  const kill = async (): Promise<void> => {
+    const own = descendants(process.pid).find(
+      ({ command }) => command.startsWith('redis-server') && command.includes(String(port)),
+    )
+    if (own) process.kill(own.pid, 'SIGKILL')
+    await running.exited
+  }
+  await restart()
+  return { port, kill, restart, [Symbol.asyncDispose]: async () => void (await running.stop()) }
 }

@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { faultStack, PROCESSES, type Victim } from './models/fault-stack.ts'
+import { soakClients } from './models/soak-clients.ts'
+
+// Kills deployers, the API, Redis (with its data) and Postgres at random while models are created, updated and deleted
+// at a vendor that fails, then looks for what was lost, doubled or stuck. Builds nothing:
+//   pnpm build && node bench/models-soak.ts [KILLS] [redis|postgres]
+
+const [kills = '300', queue = 'redis'] = process.argv.slice(2) as [string?, ('redis' | 'postgres')?]
+const CLIENTS = 8
+const PAUSE_MS = 400
+const AWAY_MS = 500
+const QUIET_WITHIN_MS = 120_000
+
+await using stack = await faultStack({ queue, processes: PROCESSES })
+const { simulator } = stack
+for (const fault of [
+  { kind: 'status', status: 500, probability: 0.03 },
+  { kind: 'status', status: 503, probability: 0.03 },
+  { kind: 'reset', when: 'before', probability: 0.02 },
+  { kind: 'reset', when: 'after', probability: 0.02 },
+  { kind: 'hang', when: 'after', probability: 0.01 },
+] as const)
+  simulator.addFault({ ...fault, count: null })
+
+const clients = soakClients(stack, CLIENTS)
+const victims: Victim[] = [...PROCESSES, 'postgres', ...(queue === 'redis' ? (['redis'] as const) : [])]
+const killed = new Map<Victim, number>(victims.map((victim) => [victim, 0]))
+const away = new Map<Victim, Promise<void>>()
+
+const strike = async (victim: Victim) => {
+  await stack.kill(victim)
+  killed.set(victim, killed.get(victim)! + 1)
+  await delay(Math.random() * AWAY_MS)
+  await stack.restart(victim)
+  away.delete(victim)
+}
+
+for (let kill = 1; kill <= Number(kills); kill += 1) {
+  await delay(Math.random() * PAUSE_MS)
+  while (away.size === victims.length) await Promise.race(away.values())
+  const here = victims.filter((victim) => !away.has(victim))
+  const victim = here[Math.floor(Math.random() * here.length)]!
+  away.set(victim, strike(victim))
+  if (kill % 25 === 0) process.stdout.write(`${kill} kills, ${JSON.stringify(clients.counts())}\n`)
+}
+await Promise.all(away.values())
+simulator.clearFaults()
+await clients.stop()
+const quietFrom = performance.now()
+const problems = await clients.problems(QUIET_WITHIN_MS)
+for (const problem of problems) process.stdout.write(`${problem}\n`)
+const verdict = {
+  queue,
+  kills: [...killed.values()].reduce((sum, count) => sum + count, 0),
+  killed: Object.fromEntries(killed),
+  ...clients.counts(),
+  quiet_after_s: Math.round((performance.now() - quietFrom) / 1000),
+  lost: problems.filter((problem) => problem.startsWith('lost')).length,
+  doubled: problems.filter((problem) => problem.startsWith('doubled')).length,
+  stuck: problems.filter((problem) => problem.startsWith('stuck')).length,
+}
+process.stdout.write(`${JSON.stringify(verdict)}\n`)
+process.exitCode = problems.length === 0 ? 0 : 1
