@@ -10,17 +10,24 @@ const FIXED = new Set(['endpoint_type', 'nodes_per_worker'])
 
 type Hardware = Readonly<Record<'gpus' | 'gpu_type' | 'cpus' | 'memory' | 'storage' | 'nodes_per_worker', unknown>>
 
-/** What one worker gets where a configuration leaves it open, for each of its GPUs: what an 8B model needs on an A10. */
-const defaultHardware = (gpus: number): Hardware => ({
-  gpus,
-  gpu_type: 'nvidia-ampere-a10',
-  cpus: 10 * gpus,
-  memory: `${24 * gpus}Gi`,
-  storage: `${80 * gpus}Gi`,
-  nodes_per_worker: 1,
-})
+/** More than this many GPUs do not come with more of the rest: every machine of the vendor has that much. */
+const SHARES = 4
 
-const HARDWARE = Object.keys(defaultHardware(1)).filter((name) => name !== 'nodes_per_worker')
+/** What one worker gets where a configuration leaves it open, for each of its GPUs: what an 8B model needs on an A10. */
+const defaultHardware = (gpus: number): Hardware => {
+  const shares = Math.min(gpus, SHARES)
+  return {
+    gpus,
+    gpu_type: 'nvidia-ampere-a10',
+    cpus: 10 * shares,
+    memory: `${24 * shares}Gi`,
+    storage: `${80 * shares}Gi`,
+    nodes_per_worker: 1,
+  }
+}
+
+/** Asking for any of these asks for hardware; several shards are as many GPUs. */
+const HARDWARE = ['gpus', 'gpu_type', 'cpus', 'memory', 'storage', 'num_shards', 'nodes_per_worker']
 
 /** The vendor infers hardware from the model when none is asked for, and refuses half of it: then we complete it. */
 const hardware = (configuration: Configuration): Configuration => {

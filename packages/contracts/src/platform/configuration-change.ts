@@ -27,12 +27,19 @@ export const launchChangeProblems = (
 ): RuleProblem[] =>
   failing([[launchEndpointType(before) !== launchEndpointType(after), 'model_infra.endpoint_type', FIXED]])
 
+/** The frameworks whose endpoints LLM Engine updates. */
+const UPDATABLE = ['vllm', 'sglang', 'deepspeed', 'text_generation_inference']
+
 /** What a merged LLM Engine configuration may not change. */
 export const llmEngineChangeProblems = (
   before: LlmEngineVendorConfiguration,
   after: LlmEngineVendorConfiguration,
-): RuleProblem[] =>
-  failing([
+): RuleProblem[] => {
+  const framework = after.inference_framework ?? 'vllm'
+  return failing([
+    [(before.inference_framework ?? 'vllm') !== framework, 'inference_framework', FIXED],
+    [!UPDATABLE.includes(framework), 'inference_framework', 'is one whose models the vendor cannot change'],
     [(before.endpoint_type ?? 'streaming') !== (after.endpoint_type ?? 'streaming'), 'endpoint_type', FIXED],
     [(before.nodes_per_worker ?? 1) !== (after.nodes_per_worker ?? 1), 'nodes_per_worker', FIXED],
   ])
+}

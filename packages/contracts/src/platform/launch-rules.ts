@@ -1,8 +1,9 @@
 import { envVarProblems } from './env-vars.ts'
 import { labelProblems } from './label-rules.ts'
 import type { LaunchVendorConfiguration } from './launch-configuration.ts'
+import { resourceProblems } from './resource-rules.ts'
 import { failing, type Rule, type RuleProblem } from './rule.ts'
-import { workerProblems } from './worker-rules.ts'
+import { scaleProblems, workerProblems } from './worker-rules.ts'
 
 type Image = LaunchVendorConfiguration['model_image']
 type Infra = LaunchVendorConfiguration['model_infra']
@@ -29,6 +30,7 @@ const infraProblems: Rule<Infra> = (infra) => [
     [infra.gpu_type !== undefined && !infra.gpus, 'gpus', 'must be at least 1 with a gpu_type'],
   ]),
   ...workerProblems(infra),
+  ...resourceProblems(infra),
   ...labelProblems(infra.labels),
 ]
 
@@ -53,5 +55,6 @@ const under = (part: string, problems: RuleProblem[]): RuleProblem[] =>
 export const launchProblems: Rule<LaunchVendorConfiguration> = (configuration) => [
   ...under('model_image', imageProblems(configuration.model_image)),
   ...under('model_infra', infraProblems(configuration.model_infra)),
+  ...under('model_infra', scaleProblems(configuration.model_infra, launchEndpointType(configuration))),
   ...streamingProblems(configuration),
 ]

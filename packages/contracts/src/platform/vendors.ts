@@ -54,3 +54,4 @@ export const GpuType = z
 
 export type InferenceModelVendor = z.infer<typeof InferenceModelVendor>
 export type InferenceModelStatus = z.infer<typeof InferenceModelStatus>
+export type GpuType = z.infer<typeof GpuType>

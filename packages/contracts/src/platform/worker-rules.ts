@@ -1,4 +1,4 @@
-import { failing, type Rule } from './rule.ts'
+import { failing, type Rule, type RuleProblem } from './rule.ts'
 
 export const MAX_WORKERS = 250
 /** Beyond any machine there is: what is more is a mistake. */
@@ -22,4 +22,10 @@ export const workerProblems: Rule<Workers> = ({ gpus, min_workers, max_workers }
       'min_workers',
       'must be at most max_workers',
     ],
+  ])
+
+/** Only what is asked asynchronously can wait for a first worker: these vendors keep the others at one at least. */
+export const scaleProblems = ({ min_workers }: Workers, endpointType: string): RuleProblem[] =>
+  failing([
+    [min_workers === 0 && endpointType !== 'async', 'min_workers', `must be at least 1 for a ${endpointType} endpoint`],
   ])
