@@ -7,8 +7,8 @@ import { soakClients } from './models/soak-clients.ts'
 //   pnpm build && node bench/models-soak.ts [KILLS] [redis|postgres]
 
 const [kills = '300', queue = 'redis'] = process.argv.slice(2) as [string?, ('redis' | 'postgres')?]
-const CLIENTS = 8
-const PAUSE_MS = 400
+const CLIENTS = 24
+const PAUSE_MS = 1_500
 const AWAY_MS = 500
 const QUIET_WITHIN_MS = 120_000
 
@@ -38,9 +38,10 @@ const strike = async (victim: Victim) => {
 
 for (let kill = 1; kill <= Number(kills); kill += 1) {
   await delay(Math.random() * PAUSE_MS)
-  while (away.size === victims.length) await Promise.race(away.values())
-  const here = victims.filter((victim) => !away.has(victim))
-  const victim = here[Math.floor(Math.random() * here.length)]!
+  const victim = victims[Math.floor(Math.random() * victims.length)]!
+  await away.get(victim)
+  // A kill counts only while something is under way.
+  await clients.busy()
   away.set(victim, strike(victim))
   if (kill % 25 === 0) process.stdout.write(`${kill} kills, ${JSON.stringify(clients.counts())}\n`)
 }

@@ -70,8 +70,18 @@ export const soakClients = (stack: FaultStack, count: number) => {
     }
   }
 
+  const underWay = async (): Promise<number> => {
+    const [row] = await stack.db.sql<[{ count: number }]>`
+      select count(*)::int as count from platform.deployments where finished_at is null`
+    return row.count
+  }
+
   return {
     counts: () => ({ ...counts }),
+    /** Resolves while at least one deployment is under way. */
+    busy: async (): Promise<void> => {
+      while ((await underWay().catch(() => 0)) === 0) await delay(20)
+    },
     stop: async () => {
       isStopping = true
       await Promise.all(running)

@@ -6,7 +6,8 @@ import { runningStack } from './running-stack.ts'
 // The simulated vendor lives a hundred times as fast, and so must the deployer's patience.
 const DEPLOYER = {
   POLL_MIN: '20ms',
-  POLL_MAX: '200ms',
+  POLL_MAX: '100ms',
+  CONFIRM_TIME: '20ms',
   SETTLE_TIME: '2s',
   LEASE: '2s',
   VENDOR_REQUEST_TIMEOUT: '900ms',

@@ -4,6 +4,7 @@ import { constraintOf, type Database } from '@keelson/database'
 import { DEPLOYED_VENDORS, MODEL_NAME_KEY, type DeployedVendor } from '@keelson/database/platform'
 import { ApiError, typeId, type Principal } from '@keelson/service-kit'
 import { reconfigure } from './deploy.ts'
+import { replacedConfiguration } from './merged-configuration.ts'
 import { MODEL_COLUMNS, type ModelRow } from './model-row.ts'
 
 export type CreateModel = {
@@ -63,7 +64,7 @@ const updateNamesake = ({ sql }: Database, { body, principal, traceparent }: Cre
       return reconfigure(tx, {
         account_id,
         model,
-        configuration: writeJson(body.vendor_configuration),
+        configuration: replacedConfiguration(model, body),
         model_metadata,
         traceparent,
       })

@@ -1,22 +1,10 @@
-import { jsonTextOf, writeJson } from '@keelson/contracts'
-import {
-  isOfLaunch,
-  isOfLlmEngine,
-  launchChangeProblems,
-  launchProblems,
-  LaunchVendorConfiguration,
-  llmEngineChangeProblems,
-  llmEngineProblems,
-  LlmEngineVendorConfiguration,
-  type PartialVendorConfiguration,
-  type RuleProblem,
-  type UpdateModelRequest,
-} from '@keelson/contracts/platform'
+import { jsonTextOf } from '@keelson/contracts'
+import type { UpdateModelRequest } from '@keelson/contracts/platform'
 import type { Database, Transaction } from '@keelson/database'
-import { ApiError, notFound, requireMatch, storedJson } from '@keelson/service-kit'
+import { ApiError, notFound, requireMatch } from '@keelson/service-kit'
 import { isNameTaken, nameTaken, type Accepted } from './create-model.ts'
 import { reconfigure, refuseWhileDeploying } from './deploy.ts'
-import { mergeFields } from './merge-fields.ts'
+import { mergedConfiguration } from './merged-configuration.ts'
 import { MODEL_COLUMNS, type ModelRow } from './model-row.ts'
 
 export type UpdateModel = {
@@ -25,44 +13,6 @@ export type UpdateModel = {
   change: UpdateModelRequest
   traceparent: string | null
   ifMatch: readonly string[] | null
-}
-
-const readLaunch = storedJson(LaunchVendorConfiguration)
-const readLlmEngine = storedJson(LlmEngineVendorConfiguration)
-
-const mismatch = (vendor: string): never => {
-  throw new ApiError('vendor_mismatch', `The configuration is not one of a ${vendor} model`, {
-    errors: [{ path: 'vendor_configuration', message: `does not match the vendor ${vendor}` }],
-  })
-}
-
-const refuse = (problems: RuleProblem[]): void => {
-  if (problems.length === 0) return
-  const errors = problems.map(({ path, message }) => ({ path: ['vendor_configuration', ...path].join('.'), message }))
-  throw new ApiError('invalid_request', 'The merged configuration is not valid', { errors })
-}
-
-/** The stored configuration with a partial one merged in, and still one that the vendor takes. */
-const mergedConfiguration = (
-  { model_vendor, vendor_configuration }: ModelRow,
-  partial: PartialVendorConfiguration,
-): string => {
-  if (model_vendor === 'launch' && isOfLaunch(partial)) {
-    const before = readLaunch(vendor_configuration ?? '')
-    const after = {
-      model_image: mergeFields(before.model_image, partial.model_image),
-      model_infra: mergeFields(before.model_infra, partial.model_infra),
-    }
-    refuse([...launchProblems(after), ...launchChangeProblems(before, after)])
-    return writeJson(after)
-  }
-  if (model_vendor === 'llmengine' && isOfLlmEngine(partial)) {
-    const before = readLlmEngine(vendor_configuration ?? '')
-    const after = mergeFields(before, partial)
-    refuse([...llmEngineProblems(after), ...llmEngineChangeProblems(before, after)])
-    return writeJson(after)
-  }
-  return mismatch(model_vendor)
 }
 
 const lock = async (tx: Transaction, account_id: string, model_id: string): Promise<ModelRow> => {

@@ -52,6 +52,16 @@ describe('what Launch would refuse', () => {
     [{ streaming_command: ['s'] }, { endpoint_type: 'streaming', per_worker: 2 }, 'model_infra.per_worker'],
     [{ streaming_command: ['s'] }, { per_worker: 2 }, 'model_infra.per_worker'],
     [{ streaming_command: ['s'] }, { endpoint_type: 'sync', per_worker: 2 }, null],
+    [{}, { endpoint_type: 'async', min_workers: 0 }, null],
+    [{}, { min_workers: 0 }, 'model_infra.min_workers'],
+    [{}, { cpus: 6, memory: '28Gi', storage: '639Gi' }, null],
+    [{}, { cpus: '6500m' }, 'model_infra.cpus'],
+    [{}, { cpus: '0' }, 'model_infra.cpus'],
+    [{}, { cpus: '8Gi' }, 'model_infra.cpus'],
+    [{}, { memory: '29Gi' }, 'model_infra.memory'],
+    [{}, { memory: '500m' }, 'model_infra.memory'],
+    [{}, { storage: '640Gi' }, 'model_infra.storage'],
+    [{}, { gpus: 1, gpu_type: 'nvidia-hopper-h100', cpus: 190, memory: '1998Gi', storage: '1299Gi' }, null],
   ])('image %j with infra %j: %j', (image, infra, path) => {
     expect(refusal(CreateModelRequest, launch(image, infra))).toBe(path && `vendor_configuration.${path}`)
   })
@@ -83,6 +93,18 @@ describe('what LLM Engine would refuse', () => {
     [{ nodes_per_worker: 2, inference_framework: 'sglang', min_workers: 1, max_workers: 1 }, 'nodes_per_worker'],
     [{ max_workers: 251 }, 'max_workers'],
     [{ labels: { endpoint_name: 'x' } }, 'labels.endpoint_name'],
+    [{ min_workers: 0 }, 'min_workers'],
+    [{ min_workers: 0, endpoint_type: 'async', inference_framework: 'sglang' }, null],
+    [{ inference_framework: 'deepspeed' }, 'num_shards'],
+    [{ quantize: 'awq', inference_framework: 'sglang' }, 'quantize'],
+    [{ quantize: 'bitsandbytes', inference_framework: 'text_generation_inference' }, null],
+    [{ cpus: 63 }, 'cpus'],
+    [{ cpus: 63, gpu_type: 'nvidia-hopper-h100' }, null],
+    [{ memory: '249Gi' }, 'memory'],
+    [{ metadata: [] }, 'metadata'],
+    [{ metadata: { _llm: 1 } }, 'metadata'],
+    [{ billing_tags: { product: 'p' } }, 'billing_tags'],
+    [{ env_vars: { A: [] } }, 'env_vars.A'],
   ])('%j: %j', (fields, path) => {
     expect(refusal(CreateModelRequest, llm(fields))).toBe(path && `vendor_configuration.${path}`)
   })
@@ -103,8 +125,10 @@ describe('what a vendor keeps for the life of an endpoint', () => {
   test.each([
     [engine({}), engine({ endpoint_type: 'streaming', nodes_per_worker: 1, model: 'other' }), 0],
     [engine({}), engine({ nodes_per_worker: 2 }), 1],
+    [engine({}), engine({ inference_framework: 'sglang', endpoint_type: 'streaming' }), 1],
+    [engine({ inference_framework: 'lightllm' }), engine({ inference_framework: 'lightllm', max_workers: 2 }), 1],
     [engine({ inference_framework: 'sglang', endpoint_type: 'sync' }), engine({ inference_framework: 'sglang' }), 1],
-  ])('%#: an LLM Engine endpoint keeps its type and nodes', (before, after, problems) => {
+  ])('%#: an LLM Engine endpoint keeps its type, framework and nodes', (before, after, problems) => {
     expect(llmEngineChangeProblems(before, after)).toHaveLength(problems)
   })
 })
