@@ -1,4 +1,5 @@
-import { faultPlayer, matrix, nameOf, STRUCK, type FaultCase, type Struck, type Verdict } from './models/fault-case.ts'
+import { matrix, nameOf, STRUCK, type FaultCase, type Struck, type Verdict } from './models/fault-case.ts'
+import { faultPlayer } from './models/fault-player.ts'
 import { faultStack } from './models/fault-stack.ts'
 
 // kill -9 of everybody at every step of create, update and delete of models. Builds nothing:
@@ -24,7 +25,7 @@ const lane = async (cases: Iterator<FaultCase>): Promise<Played[]> => {
     const told = wrong.length === 0 ? `ok    ${(ms / 1000).toFixed(1)} s` : 'WRONG     '
     process.stdout.write(`${told}  ${nameOf(next.value)}${wrong.map((one) => `; ${one}`).join('')}\n`)
   }
-  for (const model_id of await player.staleWrites()) process.stdout.write(`WRONG  ${model_id} was written to later\n`)
+  for (const model_id of await player.touched()) process.stdout.write(`WRONG  ${model_id} was written to later\n`)
   return played
 }
 

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { faultStack, PROCESSES, type Victim } from './models/fault-stack.ts'
+import { faultStack, type Victim } from './models/fault-stack.ts'
 import { soakClients } from './models/soak-clients.ts'
+import { problemsOf, underWay, type Problem } from './models/soak-verdict.ts'
+import { PROCESSES } from './models/wiring.ts'
 
 // Kills deployers, the API, Redis (with its data) and Postgres at random while models are created, updated and deleted
 // at a vendor that fails, then looks for what was lost, doubled or stuck. Builds nothing:
@@ -41,7 +43,7 @@ for (let kill = 1; kill <= Number(kills); kill += 1) {
   const victim = victims[Math.floor(Math.random() * victims.length)]!
   await away.get(victim)
   // A kill counts only while something is under way.
-  await clients.busy()
+  while ((await underWay(stack).catch(() => [])).length === 0) await delay(20)
   away.set(victim, strike(victim))
   if (kill % 25 === 0) process.stdout.write(`${kill} kills, ${JSON.stringify(clients.counts())}\n`)
 }
@@ -49,17 +51,18 @@ await Promise.all(away.values())
 simulator.clearFaults()
 await clients.stop()
 const quietFrom = performance.now()
-const problems = await clients.problems(QUIET_WITHIN_MS)
-for (const problem of problems) process.stdout.write(`${problem}\n`)
+const problems = await problemsOf(stack, clients.promised, QUIET_WITHIN_MS)
+for (const { kind, what } of problems) process.stdout.write(`${kind}: ${what}\n`)
+const count = (kind: Problem['kind']) => problems.filter((problem) => problem.kind === kind).length
 const verdict = {
   queue,
   kills: [...killed.values()].reduce((sum, count) => sum + count, 0),
   killed: Object.fromEntries(killed),
   ...clients.counts(),
   quiet_after_s: Math.round((performance.now() - quietFrom) / 1000),
-  lost: problems.filter((problem) => problem.startsWith('lost')).length,
-  doubled: problems.filter((problem) => problem.startsWith('doubled')).length,
-  stuck: problems.filter((problem) => problem.startsWith('stuck')).length,
+  lost: count('lost'),
+  doubled: count('doubled'),
+  stuck: count('stuck'),
 }
 process.stdout.write(`${JSON.stringify(verdict)}\n`)
 process.exitCode = problems.length === 0 ? 0 : 1

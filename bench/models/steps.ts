@@ -1,5 +1,5 @@
-import type { Link } from './fault-stack.ts'
 import type { Vendor } from './insistent-client.ts'
+import type { Link } from './wiring.ts'
 
 export type Operation = 'create' | 'update' | 'delete'
 

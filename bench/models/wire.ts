@@ -39,15 +39,17 @@ const forward = (
   }
   client.on('data', (chunk) => {
     const trap = messages(chunk).reduce<Trap | null>((found, message) => found ?? sprungBy(message), null)
-    if (trap?.when === 'before') return void hold(trap, () => upstream.write(chunk))
-    awaited ??= trap
-    upstream.write(chunk)
+    if (trap?.when === 'before') void hold(trap, () => upstream.write(chunk))
+    else {
+      awaited ??= trap
+      upstream.write(chunk)
+    }
   })
   upstream.on('data', (chunk) => {
     const trap = awaited
     awaited = null
-    if (trap !== null) return void hold(trap, () => client.write(chunk))
-    client.write(chunk)
+    if (trap !== null) void hold(trap, () => client.write(chunk))
+    else client.write(chunk)
   })
   for (const socket of [client, upstream]) socket.on('error', end).on('close', end)
   return end

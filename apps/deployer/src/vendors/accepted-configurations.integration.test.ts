@@ -31,8 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.disposeAsync())
 
-const fields = <Shape extends Record<string, fc.Arbitrary<unknown>>>(shape: Shape) =>
-  fc.record(shape, { requiredKeys: [] })
+const fields = (shape: Record<string, fc.Arbitrary<unknown>>) => fc.record(shape, { requiredKeys: [] })
 
 /** Values that are good in most company, and seldom one that is good in little or none. */
 const mostly = <Value>(good: readonly Value[], odd: readonly Value[]) =>

@@ -1,7 +1,7 @@
 import { jsonTextOf } from '@keelson/contracts'
 import type { UpdateModelRequest } from '@keelson/contracts/platform'
 import type { Database, Transaction } from '@keelson/database'
-import { ApiError, notFound, requireMatch } from '@keelson/service-kit'
+import { notFound, requireMatch } from '@keelson/service-kit'
 import { isNameTaken, nameTaken, type Accepted } from './create-model.ts'
 import { reconfigure, refuseWhileDeploying } from './deploy.ts'
 import { mergedConfiguration } from './merged-configuration.ts'
