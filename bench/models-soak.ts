@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { faultStack, type Victim } from './models/fault-stack.ts'
 import { soakClients } from './models/soak-clients.ts'
@@ -9,12 +10,24 @@ import { PROCESSES } from './models/wiring.ts'
 //   pnpm build && node bench/models-soak.ts [KILLS] [redis|postgres]
 
 const [kills = '300', queue = 'redis'] = process.argv.slice(2) as [string?, ('redis' | 'postgres')?]
-const CLIENTS = 24
+const CLIENTS = 12
 const PAUSE_MS = 1_500
 const AWAY_MS = 500
-const QUIET_WITHIN_MS = 120_000
+const QUIET_WITHIN_MS = 330_000
 
-await using stack = await faultStack({ queue, processes: PROCESSES })
+// Long enough for a machine that is busy with starting processes: a late packet must not outlive SETTLE_TIME.
+const PATIENCE = {
+  LEASE: '3s',
+  SETTLE_TIME: '8s',
+  VENDOR_REQUEST_TIMEOUT: '1s',
+  QUEUEING_TIMEOUT: '300s',
+  DEPLOYMENT_TIMEOUT: '300s',
+  TEARDOWN_TIMEOUT: '300s',
+}
+
+const lag = monitorEventLoopDelay()
+lag.enable()
+await using stack = await faultStack({ queue, processes: PROCESSES, patience: PATIENCE })
 const { simulator } = stack
 for (const fault of [
   { kind: 'status', status: 500, probability: 0.03 },
@@ -59,6 +72,7 @@ const verdict = {
   kills: [...killed.values()].reduce((sum, count) => sum + count, 0),
   killed: Object.fromEntries(killed),
   ...clients.counts(),
+  longest_lag_ms: Math.round(lag.max / 1e6),
   quiet_after_s: Math.round((performance.now() - quietFrom) / 1000),
   lost: count('lost'),
   doubled: count('doubled'),

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FaultStack } from './fault-stack.ts'
 import { changeTo, insistentClient, type InsistentClient, type Vendor } from './insistent-client.ts'
 
-export const SETTLED_WITHIN_MS = 120_000
+export const SETTLED_WITHIN_MS = 330_000
 
 /** Models that were accepted, and whether their deletion was asked for. */
 export type Promised = Map<string, 'kept' | 'deleted'>

@@ -32,9 +32,13 @@ export const problemsOf = async (stack: FaultStack, promised: Promised, quietWit
     const told = `${model_id} is ${status}: ${model?.status_reason ?? ''}`
     if (status === 'deploying') found.push({ kind: 'stuck', what: told })
     else if (status === 'gone' ? fate === 'kept' : status !== 'ready') found.push({ kind: 'lost', what: told })
-    else found.push(...(await wrongs(stack, model_id)).map((what) => ({ kind: 'doubled', what }) as const))
+    else
+      found.push(
+        ...(await wrongs(stack, model_id)).map((what) => ({ kind: 'doubled', what: `${model_id} ${what}` }) as const),
+      )
   }
-  const ready = await stack.db.sql<{ id: string }[]>`select id from platform.models where status = 'ready'`
-  const { endpoints } = stack.simulator.orphans(ready.map(({ id }) => endpointName(id)))
+  const serving = await stack.db.sql<{ id: string }[]>`
+    select id from platform.models where status = 'ready' or model_availability <> 'unavailable'`
+  const { endpoints } = stack.simulator.orphans(serving.map(({ id }) => endpointName(id)))
   return [...found, ...endpoints.map((name) => ({ kind: 'doubled', what: `nobody needs ${name}` }) as const)]
 }

@@ -1,10 +1,12 @@
 import type { Database } from '@keelson/database'
 import type { DeployedVendor } from '@keelson/database/platform'
-import type { Queue } from '@keelson/queue'
+import type { JobPayload, Queue } from '@keelson/queue'
 import { repeat, type Logger } from '@keelson/service-kit'
 import type { DeployerConfig } from './config.ts'
+import type { Ports } from './deployments/advance.ts'
 import { startReconciler } from './deployments/reconcile.ts'
 import type { PostgresDeployments } from './deployments/store.ts'
+import { fairShare } from './fair-share.ts'
 import type { DeployerMetrics } from './metrics.ts'
 import { startStep } from './vendors/step.ts'
 import type { Vendor } from './vendors/vendor.ts'
@@ -34,7 +36,8 @@ export type DeployerOptions = {
   hurry: AbortSignal
 }
 
-const BATCH = 256
+/** Steps of one round for each place: a round must be short, or who comes late waits for it. */
+const ROUNDS_PER_PLACE = 2
 const WATCH_BATCH = 32
 const WATCH_CONCURRENCY = 4
 const DOORBELL_PAD_MS = 5
@@ -43,8 +46,8 @@ const DOORBELL_PAD_MS = 5
 export const startDeployer = (options: DeployerOptions): AsyncDisposable => {
   const { config, db, store, queue, vendors, metrics, log, hurry } = options
   const begin = () => startStep(config.stepMs, hurry)
-  const ring = async (deployment_id: string, delayMs: number) => {
-    await queue?.ring('advance_deployment', { deployment_id }, { delayMs: delayMs + DOORBELL_PAD_MS })
+  const ring: Ports['ring'] = async ({ account_id, id }, delayMs) => {
+    await queue?.ring('advance_deployment', { account_id, deployment_id: id }, { delayMs: delayMs + DOORBELL_PAD_MS })
   }
   const ports = { store, vendors, ring, startStep: begin, random: Math.random, limits: config.limits }
   const advance = worker({ ports, metrics, log })
@@ -59,14 +62,19 @@ export const startDeployer = (options: DeployerOptions): AsyncDisposable => {
   const watchOrphans = orphanWatch({ ...watched, remove: config.REMOVE_ORPHANS, onOrphan })
   const watchOne = { ...watched, observeMs, batch: WATCH_BATCH, concurrency: WATCH_CONCURRENCY }
 
+  const batch = ROUNDS_PER_PLACE * concurrency
+
   const stack = new AsyncDisposableStack()
   const sweep = (id: string) => advance(id, 'sweeper')
   // With a queue, whatever is a sweep late has lost its doorbell; without one, nothing has a doorbell.
   const lateMs = queue === null ? 0 : intervalMs
-  stack.use(startReconciler({ store, advance: sweep, lateMs, batch: BATCH, concurrency, intervalMs, log }))
+  stack.use(startReconciler({ store, advance: sweep, lateMs, batch, concurrency, intervalMs, log }))
   stack.use(repeat({ name: 'availability', intervalMs: 5 * intervalMs, log, work: () => watchAvailability(watchOne) }))
   stack.use(repeat({ name: 'orphans', intervalMs: config.ORPHAN_INTERVAL, log, work: watchOrphans }))
-  const handle = async ({ deployment_id }: { deployment_id: string }) => void (await advance(deployment_id, 'doorbell'))
+  const share = fairShare(concurrency)
+  // Beyond its share an account's doorbell is not heard: the reconciler comes by, and takes the accounts in turns.
+  const handle = async ({ account_id = '', deployment_id }: JobPayload<'advance_deployment'>) =>
+    void (await share.within(account_id, () => advance(deployment_id, 'doorbell')))
   if (queue) stack.use(queue.work('advance_deployment', handle, { concurrency }))
   return stack
 }

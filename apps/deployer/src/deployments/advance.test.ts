@@ -22,7 +22,7 @@ const ports = (given: Claim | null, see: () => Promise<Endpoint | null> = async 
   const all: Ports = {
     store: { claim: async () => given, record },
     vendors: { launch, llmengine: launch },
-    ring: async (id, delayMs) => void asked.push(`ring ${id} in ${delayMs}`),
+    ring: async ({ id }, delayMs) => void asked.push(`ring ${id} in ${delayMs}`),
     startStep: () => startStep(60_000),
     random: () => 0,
     limits: LIMITS,

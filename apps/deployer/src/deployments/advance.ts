@@ -16,7 +16,7 @@ export type DeploymentStore = {
 export type Ports = {
   store: DeploymentStore
   vendors: Readonly<Record<DeployedVendor, Vendor>>
-  ring: (id: string, delayMs: number) => Promise<void>
+  ring: (claim: Pick<Claim, 'account_id' | 'id'>, delayMs: number) => Promise<void>
   startStep: () => Step
   /** From 0 up to 1. */
   random: () => number
@@ -61,6 +61,6 @@ export const advance = async (ports: Ports, id: string): Promise<Advance> => {
   const seen = await look(ports, claim, step)
   const change = transition(claim, seen, ports.limits, ports.random())
   if (!(await ports.store.record(claim, change))) return { result: 'lost', claim }
-  if (change.waitMs !== null) await ports.ring(id, change.waitMs)
+  if (change.waitMs !== null) await ports.ring(claim, change.waitMs)
   return { result: 'advanced', claim, change, error: seen instanceof VendorError ? seen : null }
 }

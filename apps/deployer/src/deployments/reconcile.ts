@@ -18,9 +18,9 @@ export type ReconcileOptions = {
  * @returns whether there may be more
  */
 export const reconcile = async ({ store, advance, lateMs, batch, concurrency }: ReconcileOptions): Promise<boolean> => {
-  const ids = await store.due(lateMs, batch)
-  await forEach(ids, concurrency, advance)
-  return ids.length === batch
+  const due = await store.due(lateMs, batch)
+  await forEach(due, concurrency, ({ id }) => advance(id))
+  return due.length === batch
 }
 
 /** Reconciles every so often until disposed. */

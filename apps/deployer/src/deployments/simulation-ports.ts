@@ -84,7 +84,7 @@ export const simulatedPorts = (options: SimulatedPortsOptions): Ports => {
   const ports: Ports = {
     store: { claim: dangerous(store.claim), record: dangerous(checked(options)) },
     vendors: { launch: driver, llmengine: driver },
-    ring: dangerous(async (id: string, delayMs: number) => {
+    ring: dangerous(async ({ id }: { id: string }, delayMs: number) => {
       const copies = troubled() ? Math.floor(random() * 3) : 1
       for (let copy = 0; copy < copies; copy += 1) {
         clock.at(clock.now() + delayMs + random() * 20, () => clock.spawn(() => advance(ports, id)))

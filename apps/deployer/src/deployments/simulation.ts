@@ -96,7 +96,7 @@ export const simulate = async (seed: number, guards: Guards = ALL_GUARDS): Promi
   const ports = simulatedPorts({ clock, random, troubled, fault, store, vendor, guards, onBroken, ...limits })
 
   const request = (kind: 'create' | 'update' | 'delete') => () => {
-    if (tables.accept(kind)) clock.spawn(() => ports.ring(tables.rows.at(-1)!.id, 0))
+    if (tables.accept(kind)) clock.spawn(() => ports.ring({ account_id: '', id: tables.rows.at(-1)!.id }, 0))
   }
   clock.at(0, request('create'))
   const requests = Math.floor(random() * 5)

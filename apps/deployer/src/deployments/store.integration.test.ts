@@ -86,10 +86,18 @@ describe('the sweeper', () => {
       await world.create('launch', LAUNCH),
     ]
     await world.store.claim(held.deployment_id)
-    const due = await world.store.due(0, 1_000)
+    const due = (await world.store.due(0, 1_000)).map(({ id }) => id)
     expect(due).not.toContain(held.deployment_id)
     expect(due.indexOf(early.deployment_id)).toBeLessThan(due.indexOf(later.deployment_id))
     expect(await world.store.due(3_600_000, 1_000)).toEqual([])
+  })
+
+  test('takes the accounts in turns: many overdue of one do not come before the first of another', async () => {
+    const many = await Promise.all(Array.from({ length: 20 }, () => world.create('launch', LAUNCH)))
+    const one = await world.create('launch', LAUNCH, 'acct_modest')
+    const due = (await world.store.due(0, 1_000)).map(({ id }) => id)
+    expect(due.indexOf(one.deployment_id)).toBeLessThan(2)
+    expect(due).toEqual(expect.arrayContaining(many.map(({ deployment_id }) => deployment_id)))
   })
 
   test('brings a deployment to its end without any doorbell', async () => {

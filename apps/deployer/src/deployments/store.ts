@@ -3,6 +3,9 @@ import type { DeploymentStore } from './advance.ts'
 import { claimDeployment, type ClaimOptions } from './claim.ts'
 import { recordChange, type RecordOptions } from './record.ts'
 
+/** Enough to ring for a deployment, or to advance it. */
+export type Due = { account_id: string; id: string }
+
 export type StoreOptions = ClaimOptions & RecordOptions
 
 /** Deployments of all accounts, in Postgres: the truth about them, and the only clock. */
@@ -11,15 +14,18 @@ export const deploymentStore = ({ sql }: Pick<Database, 'sql'>, options: StoreOp
     claim: (id) => claimDeployment(sql, id, options),
     record: (claim, change) => recordChange(sql, claim, change, options),
 
-    /** Deployments that should have been advanced `lateMs` ago and that nobody holds, the most overdue first. */
-    due: async (lateMs: number, limit: number): Promise<string[]> => {
-      const rows = await sql<{ id: string }[]>`
-        select id from platform.deployments
+    /**
+     * Deployments that should have been advanced `lateMs` ago and that nobody holds: the most overdue of each account,
+     * then the next of each, so that no account waits for all of another's.
+     */
+    due: async (lateMs: number, limit: number): Promise<Due[]> => sql<Due[]>`
+      select account_id, id from (
+        select account_id, id, next_at, row_number() over (partition by account_id order by next_at) as turn
+        from platform.deployments
         where finished_at is null and next_at <= now() - ${lateMs}::float8 * interval '1 ms'
           and (lease_until is null or lease_until <= now())
-        order by next_at limit ${limit}`
-      return rows.map(({ id }) => id)
-    },
+      ) overdue
+      order by turn, next_at limit ${limit}`,
 
     /** How many deployments are under way, and for how long the most overdue one has been waiting. */
     backlog: async (): Promise<{ pending: number; oldestMs: number }> => {

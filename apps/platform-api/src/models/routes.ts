@@ -21,14 +21,14 @@ export const modelRoutes = (
   { db, queue, nativeInferenceGateway }: Pick<Deps, 'db' | 'queue' | 'nativeInferenceGateway'>,
 ) => {
   /** After the commit, and without waiting: the deployer also finds what nobody rang for. */
-  const ring = (deployment_id: string | null, traceparent: string | null) => {
+  const ring = (account_id: string, deployment_id: string | null, traceparent: string | null) => {
     if (deployment_id !== null)
-      void queue.ring('advance_deployment', { deployment_id }, { traceparent: traceparent ?? undefined })
+      void queue.ring('advance_deployment', { account_id, deployment_id }, { traceparent: traceparent ?? undefined })
   }
 
   service.handle(models.createModel, async ({ body, principal, traceparent, respond }) => {
     const { model, deployment_id } = await createModel(db, { body, principal, traceparent, nativeInferenceGateway })
-    ring(deployment_id, traceparent)
+    ring(principal.account_id, deployment_id, traceparent)
     return answerWith({ respond }, model)
   })
 
@@ -47,7 +47,7 @@ export const modelRoutes = (
   service.handle(models.updateModel, async ({ params, body, principal, traceparent, ifMatch, respond }) => {
     const target = { account_id: principal.account_id, model_id: params.model_id }
     const { model, deployment_id } = await updateModel(db, { ...target, change: body, traceparent, ifMatch })
-    ring(deployment_id, traceparent)
+    ring(principal.account_id, deployment_id, traceparent)
     return answerWith({ respond }, model)
   })
 
@@ -58,7 +58,7 @@ export const modelRoutes = (
       traceparent,
       ifMatch,
       signal,
-      ring: (deployment_id) => ring(deployment_id, traceparent),
+      ring: (deployment_id) => ring(principal.account_id, deployment_id, traceparent),
       waitMs: TEARDOWN_WAIT_MS,
     })
     return { id: model_id, deleted: true, object: 'model' as const }
