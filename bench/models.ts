@@ -33,12 +33,7 @@ const fill = async (databaseUrl: string, { account_id, identity_id }: Started): 
 }
 
 const p50 = (url: string, connections: number, seconds: number, targetOf: (connection: number) => Target) => async () =>
-  (
-    await load(url, { connections, seconds }, targetOf).catch((e) => {
-      console.error('at', url)
-      throw e
-    })
-  ).p50Ms
+  (await load(url, { connections, seconds }, targetOf)).p50Ms
 
 /** `POST /v5/models` against a handler that only inserts and commits the same body, and a deep page against the first. */
 export const measureModels = async (databaseUrl: string, started: Started, rounds: number): Promise<Figure[]> => {

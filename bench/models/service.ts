@@ -25,10 +25,11 @@ const servePlainInsert = async ({ sql }: Database): Promise<string> => {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', async () => {
+    const answer = async () => {
       const text = JSON.stringify(await insert(Buffer.concat(chunks).toString()))
       response.writeHead(200, { 'content-length': Buffer.byteLength(text) }).end(text)
-    })
+    }
+    request.on('end', () => void answer())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,18 +1,7 @@
 import { ProblemError } from '@keelson/contracts/client'
 import { testRedis } from '@keelson/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { runningStack } from './running-stack.ts'
-
-// The simulated vendor lives a hundred times as fast, and so must the deployer's patience.
-const DEPLOYER = {
-  POLL_MIN: '20ms',
-  POLL_MAX: '100ms',
-  CONFIRM_TIME: '20ms',
-  SETTLE_TIME: '2s',
-  LEASE: '2s',
-  VENDOR_REQUEST_TIMEOUT: '900ms',
-  SWEEP_INTERVAL: '200ms',
-}
+import { QUICK_DEPLOYER, runningStack } from './running-stack.ts'
 
 const LLM = { model: 'llama-3-8b-instruct' }
 const LAUNCH = {
@@ -43,7 +32,7 @@ describe.each(backends)('models, with the queue in %s', (backend, urlOf) => {
     stack = await runningStack({
       services: ['platform-api', 'deployer'],
       redisUrl: redisUrl ?? undefined,
-      settings: { deployer: DEPLOYER },
+      settings: { deployer: QUICK_DEPLOYER },
     })
   })
   afterAll(async () => await stack?.[Symbol.asyncDispose]())
@@ -81,20 +70,6 @@ describe.each(backends)('models, with the queue in %s', (backend, urlOf) => {
       await expect.poll(endpoints, { timeout: 20_000 }).toBe(before)
     },
   )
-
-  test.skipIf(skip)('an update deploys the merged configuration; deleting tears it down first', async () => {
-    const { id } = await create(LAUNCH)
-    await settled(id)
-    const params = { model_id: id }
-    const body = { vendor_configuration: { model_image: { tag: '2' } } } as never
-    expect(await stack.platform.updateModel({ params, body })).toMatchObject({ status: 'deploying' })
-    const updated = await settled(id)
-    expect(updated).toMatchObject({ status: 'ready', vendor_configuration: { model_image: { tag: '2' } } })
-    const before = endpoints()
-    expect(await stack.platform.deleteModel({ params })).toEqual({ id, deleted: true, object: 'model' })
-    expect(endpoints()).toBe(before - 1)
-    await expect(stack.platform.getModel({ params })).rejects.toBeInstanceOf(ProblemError)
-  })
 
   test.skipIf(skip)('an update that fails leaves the old version serving, and says so', async () => {
     const { id } = await create(LLM)

@@ -21,6 +21,17 @@ export type StackChoice = {
   settings?: Partial<Record<ServiceName, Record<string, string>>>
 }
 
+/** The simulated vendor lives a hundred times as fast, and so must the deployer's patience. */
+export const QUICK_DEPLOYER = {
+  POLL_MIN: '20ms',
+  POLL_MAX: '100ms',
+  CONFIRM_TIME: '20ms',
+  SETTLE_TIME: '2s',
+  LEASE: '2s',
+  VENDOR_REQUEST_TIMEOUT: '900ms',
+  SWEEP_INTERVAL: '200ms',
+}
+
 const urlOf = (port: number) => `http://127.0.0.1:${port}`
 
 /** Services from their bundles, as processes on a database of their own, and clients with a key that works. */
