@@ -83,16 +83,28 @@ describe.each(backends)('the specification of models, with the queue in %s', (ba
   afterAll(async () => await stack?.[Symbol.asyncDispose]())
 
   const fieldTests = (rows: readonly FieldRow[], of: (fields: Fields) => object, shown: () => [unknown, unknown]) => {
-    test.skipIf(skip).each(rows)('$name', async ({ name, required, value, changed, wrong }) => {
+    test.skipIf(skip).each(rows)('$name', async ({ name, value, changed, wrong }) => {
       const [before, after] = shown() as [Fields, Fields]
       expect(before[name]).toEqual(value)
       expect(after[name]).toEqual(changed ?? value)
       const fields = valuesOf(rows)
       const body = (given: Fields) => ({ vendor_configuration: of(given) })
       expect(await refusal(create(body({ ...fields, [name]: wrong })))).toEqual(INVALID)
-      if (required) expect(await refusal(create(body(without(fields, name))))).toEqual(INVALID)
     })
   }
+
+  test
+    .skipIf(skip)
+    .each([
+      ...LAUNCH_IMAGE.filter(({ required }) => required).map(
+        ({ name }) => [`model_image.${name}`, { ...LAUNCH, model_image: without(IMAGE, name) }] as const,
+      ),
+      ['model_image', without(LAUNCH, 'model_image')] as const,
+      ['model_infra', without(LAUNCH, 'model_infra')] as const,
+      ['model', without(LLM, 'model')] as const,
+    ])('%s is required', async (_name, vendor_configuration) => {
+    expect(await refusal(create({ vendor_configuration }))).toEqual(INVALID)
+  })
 
   describe('LaunchVendorConfiguration and its partial, model_image', () => {
     fieldTests(

@@ -1,4 +1,3 @@
-import { ProblemError } from '@keelson/contracts/client'
 import { testRedis } from '@keelson/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { QUICK_DEPLOYER, runningStack } from './running-stack.ts'
