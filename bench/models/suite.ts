@@ -1,0 +1,79 @@
+import { typeId } from '@keelson/service-kit'
+import type { Bench, Suite } from '../harness/bench.ts'
+import type { Request } from '../harness/load-process.ts'
+import { startBenchPostgres, type BenchPostgres, type Sql } from '../harness/postgres.ts'
+import { startLoader, startProcess, type Loader, type Started } from '../harness/processes.ts'
+
+type ModelService = Started<{
+  url: string
+  insertUrl: string
+  tokens: string[]
+  account_id: string
+  identity_id: string
+}>
+
+type Stage = { bench: Bench; service: ModelService; postgres: BenchPostgres; loader: Loader }
+
+const CONNECTIONS = 4
+const LISTED = 100_000
+const PAGE = 100
+const BODY = JSON.stringify({ name: 'bench {n}', vendor_configuration: { model: 'llama-3-8b-instruct' } })
+
+/** Hosted models, which nobody deploys; resolves with their ids, newest first. */
+const layOutModels = async (sql: Sql, { account_id, identity_id }: ModelService, count: number): Promise<string[]> => {
+  const ids = Array.from({ length: count }, () => typeId('model'))
+  for (let from = 0; from < count; from += 10_000) {
+    await sql`
+      insert into platform.models (account_id, id, name, model_type, model_vendor, status, created_by_identity_type,
+        created_by_user_id)
+      select ${account_id}, id, id, 'generic', 'openai', 'ready', 'user', ${identity_id}
+      from unnest(${ids.slice(from, from + 10_000)}::text[]) as id`
+  }
+  await sql`vacuum analyze platform.models`
+  return ids.toSorted().toReversed()
+}
+
+const loads = ({ bench, service: { tokens }, loader }: Stage) => {
+  let from = 0
+  return async (url: string, connections: number, request: Request) => {
+    const requests = tokens.map((token) => ({ ...request, headers: { 'x-api-key': token } }))
+    const loaded = await loader.run({ url, connections, seconds: bench.seconds, requests, from })
+    from += loaded.requests + loaded.shed + connections
+    return loaded
+  }
+}
+
+/** What the models of an API cost: a create against a handler that only inserts and commits, a deep page against the first. */
+export const models: Suite = {
+  title: 'Models',
+  run: async (bench) => {
+    await using postgres = await startBenchPostgres()
+    using service: ModelService = await startProcess(new URL('service.ts', import.meta.url), [postgres.url])
+    using loader = startLoader()
+    const run = loads({ bench, service, postgres, loader })
+    const create = () => run(service.url, CONNECTIONS, { method: 'POST', path: '/v5/models', body: BODY })
+    const insert = () => run(service.insertUrl, CONNECTIONS, { method: 'POST', path: '/', body: BODY })
+    await bench.compare({
+      name: 'POST /v5/models, 4 connections, p50',
+      unit: 'ms',
+      baseline: { name: 'plain INSERT and commit over HTTP', measure: async () => (await insert()).p50Ms },
+      candidate: { name: 'create, deployment included', measure: async () => (await create()).p50Ms },
+      goal: { atMost: 2 },
+    })
+    const ids = await layOutModels(postgres.sql, service, bench.size(LISTED))
+    const page = (query: string) =>
+      run(service.url, 1, { method: 'GET', path: `/v5/models?model_vendor=openai${query}` })
+    const last = ids[Math.max(0, ids.length - PAGE - 1)]!
+    await bench.compare({
+      name: 'list page 1,000 of 100,000 models, `total` included, p50',
+      unit: 'ms',
+      baseline: { name: 'page 1', measure: async () => (await page('')).p50Ms },
+      candidate: { name: 'page 1,000', measure: async () => (await page(`&starting_after=${last}`)).p50Ms },
+      goal: { atMost: 1.5 },
+    })
+    const measured = { sql: postgres.sql, pids: [service.pid] }
+    const get = () => run(service.url, CONNECTIONS, { method: 'GET', path: `/v5/models/${ids[0]}` })
+    await bench.cost('create a model', measured, async () => (await create()).requests)
+    await bench.cost('GET a model', measured, async () => (await get()).requests)
+  },
+}
