@@ -95,6 +95,20 @@ test.each<[object, string]>([
   expect(await refusal(() => newWrappedKey(localKeys(), { ...NAME, ...wrong }))).toBe(`RangeError: ${message}`)
 })
 
+test('an account key is wrapped for its account, version and key-encryption key, and nothing else', async () => {
+  const inner = localKeys()
+  const seen: Buffer[] = []
+  const wrap: KeyProvider['wrap'] = (plain, context) => {
+    seen.push(Buffer.from(context))
+    return inner.wrap(plain, context)
+  }
+  await newWrappedKey({ ...inner, wrap }, NAME)
+  const parts = ['account-key', 'acct_1', '\0\0\0\0\0\0\0\x03', inner.id]
+  expect(seen.map(String)).toEqual([parts.map((part) => `\0\0\0${String.fromCharCode(part.length)}${part}`).join('')])
+  const nameless = await refusal(() => newWrappedKey({ ...inner, id: '' }, NAME))
+  expect(nameless).toBe('RangeError: kek_id must be 1 to 255 bytes of well-formed text')
+})
+
 /** A provider that answers something else than it should. */
 const faulty = (fault: Partial<KeyProvider>): KeyProvider => ({ ...localKeys(), ...fault })
 
@@ -186,4 +200,13 @@ test('all that was forgotten is read again', async () => {
   keys.forget()
   await keys.active('acct_1')
   expect([reads.count, state.unwraps]).toEqual([before.reads + 1, before.unwraps + 1])
+})
+
+test('who has forgotten sees a key that was rotated elsewhere', async () => {
+  const { keys, replica } = fixture()
+  await keys.active('acct_1')
+  await replica().rotate('acct_1')
+  expect((await keys.active('acct_1')).version).toBe(1)
+  keys.forget()
+  expect((await keys.active('acct_1')).version).toBe(2)
 })

@@ -47,3 +47,7 @@ test('however much a body claims, little is looked at', () => {
   const names = Array.from({ length: 10_000 }, (_, index) => ({ full_name: `a/${index}` }))
   expect(claimedNames('github', Buffer.from(JSON.stringify(names)), false).length).toBeLessThanOrEqual(8)
 })
+
+test('a name that JSON cannot spell is no name, and no failure', () => {
+  expect(claimedNames('github', Buffer.from(String.raw`{"full_name":"\q"}`), false)).toEqual([''])
+})
