@@ -1,6 +1,6 @@
 import { connect } from '@keelson/database'
 import { assertMigrated } from '@keelson/database/migrate'
-import { assertBoundRole, openAccountKeys } from '@keelson/identity'
+import { assertBoundRole, credentialReveals, openAccountKeys } from '@keelson/identity'
 import { connectQueue, type Count } from '@keelson/queue'
 import { createLogger, createMetrics, runMain } from '@keelson/service-kit'
 import { deployerConfig } from './config.ts'
@@ -31,6 +31,7 @@ await runMain(
     const queueAt = { redisUrl: config.REDIS_URL ?? undefined, databaseUrl }
     const queue = stack.use(await connectQueue({ ...queueAt, log, count }))
 
+    const reveals = credentialReveals({ db, accountKeys: await openAccountKeys(db, process.env) })
     const vendors = connectVendors(
       {
         connections: {
@@ -38,7 +39,7 @@ await runMain(
           llmengine: { url: config.LLM_ENGINE_URL, apiKey: config.LLM_ENGINE_API_KEY },
         },
         labels: { team: config.VENDOR_LABEL_TEAM, product: config.VENDOR_LABEL_PRODUCT },
-        resolveCredential: credentialReader(db, await openAccountKeys(db, process.env)),
+        resolveCredential: credentialReader(reveals),
         concurrency: config.VENDOR_CONCURRENCY,
         requestTimeoutMs: config.VENDOR_REQUEST_TIMEOUT,
         metrics,

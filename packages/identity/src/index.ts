@@ -9,6 +9,15 @@ export { identityStore, type IdentityStore } from './identity-store.ts'
 export { generateKey, hintOf, isKey, KEY_PATTERN, KEY_PREFIXES, type KeyKind } from './key-format.ts'
 export { assertKeyProvider } from './key-provider-check.ts'
 export type { ApiKey, IssuedKey, KeyRequest } from './key-store.ts'
+export {
+  credentialReveals,
+  openPayload,
+  payloadContext,
+  type CredentialReveals,
+  type PayloadPlace,
+} from './reveal-credential.ts'
+export type { RevealCredential } from './audited-reads.ts'
+export { secretProblem } from './secret-problem.ts'
 export { bootstrapLocalAccount, type LocalAccount } from './local-account.ts'
 export type { KeyHeader } from './presented-key.ts'
 export { openAccountKeys } from './open-account-keys.ts'

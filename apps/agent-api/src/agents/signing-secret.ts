@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { withAccount, type Database } from '@keelson/database'
+import { secretProblem } from '@keelson/identity'
 import { open, seal, type AccountKeys } from '@keelson/secrets'
-import { answerOfSecrets } from '../agent-api-keys/sealed-secret.ts'
 
 export type SigningSecretPlace = { account_id: string; agent_id: string }
 
@@ -51,6 +51,6 @@ export const ensureSigningSecret = async (
     const stored = (await find()) ?? (await make())
     return await openSigningSecret(accountKeys, { ...place, ...stored! })
   } catch (error) {
-    throw answerOfSecrets(error)
+    throw secretProblem(error)
   }
 }

@@ -1,9 +1,10 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { Database } from '@keelson/database'
+import { secretProblem } from '@keelson/identity'
 import { IntegrityError, type AccountKeys } from '@keelson/secrets'
 import type { Logger } from '@keelson/service-kit'
 import { LRUCache } from 'lru-cache'
-import { answerOfSecrets, openSecret } from '../agent-api-keys/sealed-secret.ts'
+import { openSecret } from '../agent-api-keys/sealed-secret.ts'
 import { openSigningSecret } from '../agents/signing-secret.ts'
 import { boundSegments } from './forward-path.ts'
 import { indexKeys, type KeyIndex } from './key-index.ts'
@@ -75,7 +76,7 @@ const keyOpener = ({ accountKeys, log }: Pick<KeyringOptions, 'accountKeys' | 'l
     try {
       return [await openKey(row)]
     } catch (error) {
-      if (!(error instanceof IntegrityError)) throw answerOfSecrets(error)
+      if (!(error instanceof IntegrityError)) throw secretProblem(error)
       log.error({ key_id: row.key_id, account_id: row.account_id, err: error }, 'a webhook secret is damaged')
       return []
     }

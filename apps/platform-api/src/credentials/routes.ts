@@ -1,11 +1,12 @@
 import { credentials } from '@keelson/contracts/platform'
+import { credentialReveals } from '@keelson/identity'
 import { entityTag, type Call, type Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
-import { auditedReads } from './audited-reads.ts'
 import { createCredential } from './create-credential.ts'
 import { presentCredential, type CredentialRow } from './credential-row.ts'
 import { deleteCredential } from './delete-credential.ts'
-import { recordRefusedReveal, revealCredential } from './reveal-credential.ts'
+import { credentialInserts } from './insert-credentials.ts'
+import { revealCredential } from './reveal-credential.ts'
 import { credentialStore } from './store.ts'
 import { updateCredential } from './update-credential.ts'
 
@@ -16,10 +17,13 @@ const answerWith = ({ respond }: Pick<Call, 'respond'>, row: CredentialRow) => {
 }
 
 export const credentialRoutes = (service: Service, deps: Pick<Deps, 'db' | 'accountKeys'>) => {
-  const { db } = deps
-  const readAudited = auditedReads(db)
+  const { db, accountKeys } = deps
+  const insert = credentialInserts(db)
+  const reveals = credentialReveals(deps)
 
-  service.handle(credentials.createCredential, async (call) => answerWith(call, await createCredential(deps, call)))
+  service.handle(credentials.createCredential, async (call) =>
+    answerWith(call, await createCredential({ accountKeys, insert }, call)),
+  )
 
   service.handle(credentials.listCredentials, async ({ query, principal }) => {
     const page = await credentialStore(db, principal.account_id).list(query)
@@ -38,13 +42,13 @@ export const credentialRoutes = (service: Service, deps: Pick<Deps, 'db' | 'acco
     credentials.getCredentialSecret,
     async ({ params, principal, requestId }) => {
       const key = { id: params.credential_id }
-      const result = await revealCredential({ ...deps, readAudited }, { key, principal, requestId })
+      const result = await revealCredential(reveals, { key, principal, requestId })
       return { result, object: 'credential_secret' as const }
     },
     {
       secretAnswer: true,
       onMissingScope: ({ params, principal, requestId }) =>
-        recordRefusedReveal(deps, { key: { id: params.credential_id }, principal, requestId }),
+        reveals.refuse({ key: { id: params.credential_id }, principal, requestId }),
     },
   )
 
@@ -52,13 +56,13 @@ export const credentialRoutes = (service: Service, deps: Pick<Deps, 'db' | 'acco
     credentials.getCredentialSecretByName,
     async ({ params, principal, requestId }) => {
       const key = { name: params.credential_name }
-      const result = await revealCredential({ ...deps, readAudited }, { key, principal, requestId })
+      const result = await revealCredential(reveals, { key, principal, requestId })
       return { result, object: 'credential_secret' as const }
     },
     {
       secretAnswer: true,
       onMissingScope: ({ params, principal, requestId }) =>
-        recordRefusedReveal(deps, { key: { name: params.credential_name }, principal, requestId }),
+        reveals.refuse({ key: { name: params.credential_name }, principal, requestId }),
     },
   )
 

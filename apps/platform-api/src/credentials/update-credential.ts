@@ -1,11 +1,12 @@
 import { jsonTextOf, type RouteInput } from '@keelson/contracts'
 import { isPayloadOf, PAYLOAD_NO_JSON, type credentials } from '@keelson/contracts/platform'
 import { boundTo } from '@keelson/database'
-import { auditInsert, recordAudit, type AuditedAct } from '@keelson/identity'
+import { auditInsert, openPayload, recordAudit, secretProblem, type AuditedAct } from '@keelson/identity'
+import { IntegrityError } from '@keelson/secrets'
 import { ApiError, requireMatch, type Call } from '@keelson/service-kit'
 import { refuseTakenName, type CredentialDeps } from './create-credential.ts'
 import { CREDENTIAL_COLUMNS, type CredentialRow } from './credential-row.ts'
-import { openPayload, sealPayload } from './payload.ts'
+import { sealPayload } from './payload.ts'
 import { credentialStore } from './store.ts'
 
 export type UpdateCredential = Omit<AuditedAct, 'action'> &
@@ -35,17 +36,13 @@ const currentPayload = async (
       where account_id = bound.account_id and credential_id = ${id} and version = ${current_version} offset 0
     ) as version`
   try {
-    return await openPayload(
-      accountKeys,
-      { account_id, credential_id: id, version: current_version },
-      version?.sealed ?? null,
-    )
+    return await openPayload(accountKeys, account_id, { id, current_version, sealed: version?.sealed ?? null })
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'credential_integrity_error') {
+    if (error instanceof IntegrityError) {
       const target = { target_id: id, target_version: current_version, outcome: 'integrity_failure' as const }
       await recordAudit(db, { principal, requestId, action: ACTION }, target)
     }
-    throw error
+    throw secretProblem(error)
   }
 }
 

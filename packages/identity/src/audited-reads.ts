@@ -1,6 +1,6 @@
 import { groupCommit, isTransient, Overloaded, type Database } from '@keelson/database'
-import type { AuditedAct } from '@keelson/identity'
 import { ApiError } from '@keelson/service-kit'
+import type { AuditedAct } from './audit-entry.ts'
 
 /** A credential by its id or by its name. */
 export type CredentialKey = { id: string } | { name: string }
