@@ -76,11 +76,13 @@ const serveIngress = async () => {
     })
   })
   const { account_id } = await identities.createAccount('bench')
+  const principal = { account_id, key_id: 'bench', identity_id: 'bench', identity_type: 'user' } as const
+  const by = { principal, requestId: 'bench' }
   const registration = { name: 'bench', description: '', acp_url: agentAt, acp_type: 'async' as const }
-  await registerAgent({ db, accountKeys, identities, network, keyring }, { account_id, registration })
+  await registerAgent({ db, accountKeys, identities, network, keyring }, { registration, ...by })
   const trigger = async (name: string, forward_path: string, delivery: 'sync' | 'durable') => {
     const trigger = { agent_name: 'bench', name, forward_path, source: 'github', delivery } as const
-    const made = await createWebhookTrigger({ db, accountKeys, keyring, publicUrl: null }, { account_id, trigger })
+    const made = await createWebhookTrigger({ db, accountKeys, keyring, publicUrl: null }, { trigger, ...by })
     return made.secret
   }
   const secret = await trigger('octocat/hello-world', 'hooks', 'sync')

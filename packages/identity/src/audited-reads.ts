@@ -70,5 +70,3 @@ export const auditedReads = (db: Pick<Database, 'sql'>) => {
     return queue.submit(act.principal.account_id, item, 1024).catch(overloaded)
   }
 }
-
-export type AuditedReads = ReturnType<typeof auditedReads>

@@ -31,6 +31,24 @@ test('account names are unique, the one of the installation itself included, and
   expect((await store.listAccounts()).map(({ name }) => name)).toEqual(['one', 'other'])
 })
 
+test('issuing, rolling and revoking leave audit rows that name the operator and the key', async () => {
+  const { account_id } = await store.createAccount('audited')
+  const { id: identity_id } = await store.createIdentity({ account_id, type: 'user', name: 'ada' })
+  const first = await store.issueKey({ account_id, identity_id })
+  const successor = await store.rollKey({ account_id, id: first.id }, { graceMs: 0 })
+  await store.revokeKey({ account_id, id: successor.id })
+  const rows = await db.sql`
+    select action, target_id, outcome, key_id from identity.audit_log where account_id = ${account_id} order by seq`
+  expect(rows.map(({ action, target_id }) => [action, target_id])).toEqual([
+    ['api_key.issue', first.id],
+    ['api_key.issue', successor.id],
+    ['api_key.roll', first.id],
+    ['api_key.revoke', first.id],
+    ['api_key.revoke', successor.id],
+  ])
+  for (const row of rows) expect(row).toMatchObject({ outcome: 'done', key_id: 'operator' })
+})
+
 test('an identity needs an account and a name of its own in it', async () => {
   const identity = { account_id: one.account_id, type: 'user', name: 'robot' } as const
   await expect(store.createIdentity(identity)).rejects.toMatchObject({ code: 'invalid_request' })

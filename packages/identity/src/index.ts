@@ -1,6 +1,13 @@
 export { accountKeyStore } from './account-key-store.ts'
 export type { Account, Identity } from './account-store.ts'
-export { auditInsert, recordAudit, type AuditedAct, type AuditedTarget } from './audit-entry.ts'
+export {
+  auditInsert,
+  auditWithin,
+  recordAudit,
+  type AuditedAct,
+  type AuditedBy,
+  type AuditedTarget,
+} from './audit-entry.ts'
 export { auditSealer, sealAuditLog, type AuditCheckpoint, type AuditSealerOptions } from './audit-sealer.ts'
 export { authenticator, type Authenticator, type AuthenticatorOptions, type Refusal } from './authenticator.ts'
 export { FailedAttempts, type FailedAttemptsOptions } from './failed-attempts.ts'

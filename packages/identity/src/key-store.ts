@@ -1,6 +1,7 @@
 import { withAccount, type Database, type Transaction } from '@keelson/database'
 import type { IdentityType } from '@keelson/database/identity'
 import { ApiError, notFound, typeId } from '@keelson/service-kit'
+import { auditInsert, auditWithin, operatorOf, type AuditedBy } from './audit-entry.ts'
 import type { KeyDigest } from './key-digest.ts'
 import { generateKey, hintOf, KEY_PREFIXES, type KeyKind } from './key-format.ts'
 
@@ -35,7 +36,9 @@ export type KeyRequest = {
 
 type KeyName = { account_id: string; id: string }
 
-const issue = async (tx: Transaction, digest: KeyDigest, request: KeyRequest): Promise<IssuedKey> => {
+const done = (target_id: string) => ({ target_id, target_version: null, outcome: 'done' as const })
+
+const issue = async (tx: Transaction, digest: KeyDigest, request: KeyRequest, by: AuditedBy): Promise<IssuedKey> => {
   const { account_id, identity_id, name = '' } = request
   const scopes = request.scopes ? [...request.scopes] : null
   const [row] = await tx<{ type: IdentityType; expires_at: string | null }[]>`
@@ -56,14 +59,16 @@ const issue = async (tx: Transaction, digest: KeyDigest, request: KeyRequest): P
     insert into identity.api_keys (account_id, id, identity_id, hash, hint, name, scopes, expires_at, row_mac)
     values (${account_id}, ${grant.id}, ${identity_id}, ${grant.hash}, ${hintOf(token)}, ${name}, ${scopes}, ${expires_at},
       ${digest.rowMac(grant)})`
+  await auditWithin(tx, { ...by, action: 'api_key.issue' }, done(grant.id))
   return { id: grant.id, token }
 }
 
-const revoke = async (tx: Transaction, { account_id, id }: KeyName): Promise<void> => {
+const revoke = async (tx: Transaction, { account_id, id }: KeyName, by: AuditedBy): Promise<void> => {
   const { count } = await tx`
     update identity.api_keys set revoked_at = now(), row_mac = null
     where account_id = ${account_id} and id = ${id} and revoked_at is null`
   if (count === 0) notFound('key')
+  await auditWithin(tx, { ...by, action: 'api_key.revoke' }, done(id))
 }
 
 type LiveKey = {
@@ -94,6 +99,7 @@ const lockLive = async (tx: Transaction, { account_id, id }: KeyName, graceMs: n
 }
 
 const roll = async (tx: Transaction, digest: KeyDigest, key: KeyName, graceMs: number): Promise<IssuedKey> => {
+  const by = operatorOf(key.account_id)
   const { successor_expires_at, ends_at, replaced_by, name, hint, ...old } = await lockLive(tx, key, graceMs)
   if (replaced_by !== null) throw new ApiError('invalid_request', `The key was rolled already, to ${replaced_by}`)
   const { account_id, id } = key
@@ -106,20 +112,23 @@ const roll = async (tx: Transaction, digest: KeyDigest, key: KeyName, graceMs: n
     scopes: scopes ?? undefined,
     expires_at: successor_expires_at ?? undefined,
   }
-  const successor = await issue(tx, digest, request)
+  const successor = await issue(tx, digest, request, by)
   const row_mac = digest.rowMac({ account_id, id, ...old, expires_at: ends_at })
   await tx`
     update identity.api_keys set replaced_by = ${successor.id}, expires_at = ${ends_at}, row_mac = ${row_mac}
     where account_id = ${account_id} and id = ${id}`
-  if (graceMs === 0) await revoke(tx, key)
+  await auditWithin(tx, { ...by, action: 'api_key.roll' }, done(id))
+  if (graceMs === 0) await revoke(tx, key, by)
   return successor
 }
+
+type Retirement = { account_id: string; identity_id: string; keep: number; by: AuditedBy }
 
 /** API keys of identities; every statement is bound to the account it names. */
 export const keyStore = (db: Pick<Database, 'sql'>, digest: KeyDigest) => ({
   /** @throws ApiError `not_found` when the account has no such identity */
-  issueKey: (request: KeyRequest): Promise<IssuedKey> =>
-    withAccount(db, request.account_id, (tx) => issue(tx, digest, request)),
+  issueKey: (request: KeyRequest, by = operatorOf(request.account_id)): Promise<IssuedKey> =>
+    withAccount(db, request.account_id, (tx) => issue(tx, digest, request, by)),
 
   /** Newest first; nothing that opens anything or helps to guess. */
   listKeys: (account_id: string): Promise<ApiKey[]> =>
@@ -132,17 +141,23 @@ export const keyStore = (db: Pick<Database, 'sql'>, digest: KeyDigest) => ({
     ),
 
   /** Every replica refuses the key within a second. @throws ApiError `not_found` when there is no such live key */
-  revokeKey: (key: KeyName): Promise<void> => withAccount(db, key.account_id, (tx) => revoke(tx, key)),
+  revokeKey: (key: KeyName): Promise<void> =>
+    withAccount(db, key.account_id, (tx) => revoke(tx, key, operatorOf(key.account_id))),
 
   /** Revokes the live keys of an identity but the `keep` newest. */
-  retireKeys: ({ account_id, identity_id, keep }: { account_id: string; identity_id: string; keep: number }) =>
+  retireKeys: ({ account_id, identity_id, keep, by }: Retirement) =>
     withAccount(db, account_id, async (tx) => {
+      const act = { ...by, action: 'api_key.revoke' }
+      const target = tx`(select id as target_id, null::integer as target_version, 'done' as outcome from revoked)`
       await tx`
+        with revoked as (
         update identity.api_keys set revoked_at = now(), row_mac = null
         where account_id = ${account_id} and id in (
           select id from identity.api_keys
           where account_id = ${account_id} and identity_id = ${identity_id} and revoked_at is null
-          order by id desc offset ${keep})`
+          order by id desc offset ${keep})
+        returning id)
+        ${auditInsert(tx, act, target)}`
     }),
 
   /**

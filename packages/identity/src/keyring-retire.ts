@@ -1,5 +1,6 @@
 import { SEALED_COLUMNS, withAccount, type Transaction } from '@keelson/database'
 import { SYSTEM_ACCOUNT } from '@keelson/secrets'
+import { auditWithin, operatorOf } from './audit-entry.ts'
 import { forEveryAccount, keysOf, type Keyring } from './keyring.ts'
 import { keyringStatus } from './keyring-status.ts'
 import { countByKeyVersion } from './sealed-rows.ts'
@@ -44,6 +45,8 @@ const destroyUnused = async (tx: Transaction, settledMs: number, retired: Retire
     await tx`
       update identity.account_keys set state = 'destroyed', wrapped = ''
       where account_id = ${account_id} and version = ${version} and state = 'decrypt_only'`
+    const target = { target_id: account_id, target_version: version, outcome: 'done' as const }
+    await auditWithin(tx, { ...operatorOf(account_id), action: 'account_key.destroy' }, target)
     retired.destroyed += 1
   }
 }

@@ -1,5 +1,6 @@
 import { withAccount } from '@keelson/database'
 import { SYSTEM_ACCOUNT } from '@keelson/secrets'
+import { operatorOf, recordAudit } from './audit-entry.ts'
 import { forEveryAccount, type Keyring } from './keyring.ts'
 
 export type RotateOptions = {
@@ -28,7 +29,9 @@ export const rotateKeys = async (keyring: Keyring, { account, olderThanMs }: Rot
         and created_at <= now() - ${olderThanMs} * interval '1 millisecond'`,
     )
     if (!old) return
-    await keyring.accountKeys.rotate(account_id)
+    const { version } = await keyring.accountKeys.rotate(account_id)
+    const target = { target_id: account_id, target_version: version, outcome: 'done' as const }
+    await recordAudit(keyring.db, { ...operatorOf(account_id), action: 'account_key.rotate' }, target)
     done += 1
   }
   await forEveryAccount(keyring, rotate, account)

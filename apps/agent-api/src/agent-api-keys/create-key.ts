@@ -1,6 +1,7 @@
 import type { WebhookDelivery, WebhookSource } from '@keelson/contracts/agent'
 import { boundTo, constraintOf, type Database } from '@keelson/database'
 import { AGENT_API_KEY_NAME_UNIQUE } from '@keelson/database/agent'
+import { auditInsert, type AuditedBy } from '@keelson/identity'
 import type { AccountKeys } from '@keelson/secrets'
 import { ApiError, uuidv7 } from '@keelson/service-kit'
 import { assertForwardPath } from '../forward/forward-path.ts'
@@ -12,7 +13,7 @@ import { secretValue } from './secret-value.ts'
 export type KeyDeps = { db: Database; accountKeys: AccountKeys; keyring: Pick<Keyring, 'forget'> }
 
 export type NewKey = {
-  account_id: string
+  by: AuditedBy
   agent: { id: string; name: string }
   name: string
   source: WebhookSource
@@ -37,7 +38,8 @@ const refuseTakenName = (error: unknown): never => {
  * @throws ApiError `unsupported_source` for internal keys, `agent_api_key_exists`, `invalid_request`, `unavailable`
  */
 export const createKey = async ({ db, accountKeys, keyring }: KeyDeps, key: NewKey) => {
-  const { account_id, agent, source, name, delivery } = key
+  const { agent, source, name, delivery } = key
+  const { account_id } = key.by.principal
   if (source === 'internal') {
     throw new ApiError('unsupported_source', 'Internal keys are issued by registering the agent')
   }
@@ -47,6 +49,7 @@ export const createKey = async ({ db, accountKeys, keyring }: KeyDeps, key: NewK
   const id = uuidv7()
   const sealed = await sealSecret(accountKeys, { account_id, key_id: id, version: 1 }, kept)
   const { sql } = db
+  const act = { ...key.by, action: 'agent_api_key.create' }
   const [row] = await sql<KeyRow[]>`
     with ${boundTo(sql, account_id)}, key as (
       insert into agent.agent_api_keys
@@ -58,6 +61,8 @@ export const createKey = async ({ db, accountKeys, keyring }: KeyDeps, key: NewK
     ), secret as (
       insert into agent.agent_api_key_secrets (account_id, key_id, version, sealed)
       select account_id, id, 1, ${sealed} from key
+    ), audited as (
+      ${auditInsert(sql, act, sql`(select id as target_id, 1 as target_version, 'done' as outcome from key)`)}
     )
     select ${keyColumns(sql)} from key`.catch(refuseTakenName)
   if (!row) throw new ApiError('invalid_request', `An agent has at most ${KEYS_PER_AGENT} keys`)

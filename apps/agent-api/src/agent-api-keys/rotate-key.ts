@@ -1,4 +1,5 @@
 import { sqlStateOf, withAccount } from '@keelson/database'
+import { auditWithin, type AuditedBy } from '@keelson/identity'
 import { ApiError } from '@keelson/service-kit'
 import { agentStore } from '../agents/store.ts'
 import type { KeyDeps } from './create-key.ts'
@@ -7,7 +8,7 @@ import { sealSecret } from './sealed-secret.ts'
 import { secretValue } from './secret-value.ts'
 import { keyStore } from './store.ts'
 
-export type Rotation = { account_id: string; key_id: string; secret: string | undefined; graceSeconds: number }
+export type Rotation = AuditedBy & { key_id: string; secret: string | undefined; graceSeconds: number }
 
 const UNIQUE_VIOLATION = '23505'
 
@@ -21,7 +22,8 @@ const refuseRace = (error: unknown): never => {
  *
  * @throws ApiError `not_found`, `invalid_request`, `unavailable`
  */
-export const rotateKey = async (deps: KeyDeps, { account_id, key_id, secret, graceSeconds }: Rotation) => {
+export const rotateKey = async (deps: KeyDeps, { key_id, secret, graceSeconds, ...by }: Rotation) => {
+  const { account_id } = by.principal
   const { db, accountKeys, keyring } = deps
   const key = await keyStore(db, account_id).get({ id: key_id })
   const { told, kept } = secretValue(key, secret)
@@ -46,6 +48,8 @@ export const rotateKey = async (deps: KeyDeps, { account_id, key_id, secret, gra
       update agent.agent_api_keys
       set rotated_at = now(), previous_expires_at = now() + ${graceSeconds} * interval '1 second'
       where account_id = ${account_id} and id = ${key_id} returning ${keyColumns(tx as never)}`
+    const target = { target_id: key_id, target_version: newest + 1, outcome: 'done' as const }
+    await auditWithin(tx, { ...by, action: 'agent_api_key.rotate' }, target)
     return row!
   })
   const row = await rotate.catch(refuseRace)

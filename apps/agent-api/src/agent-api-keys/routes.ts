@@ -1,4 +1,5 @@
 import { agentApiKeys } from '@keelson/contracts/agent'
+import type { AuditedBy } from '@keelson/identity'
 import type { Service } from '@keelson/service-kit'
 import { agentStore, type AgentKey } from '../agents/store.ts'
 import type { Deps } from '../app.ts'
@@ -11,29 +12,34 @@ type KeyRouteDeps = Pick<Deps, 'db' | 'accountKeys' | 'keyring' | 'publicUrl'>
 
 const SECRET = { secretAnswer: true } as const
 
+const removal =
+  ({ db, keyring }: Pick<KeyRouteDeps, 'db' | 'keyring'>) =>
+  async (name: KeyName, by: AuditedBy) => {
+    const { account_id } = by.principal
+    const { agent_id } = await keyStore(db, account_id).delete(name, by)
+    keyring.forget((await agentStore(db, account_id).get({ agent_id })).name)
+  }
+
 export const agentApiKeyRoutes = (service: Service, deps: KeyRouteDeps) => {
-  const { db, keyring } = deps
+  const { db } = deps
   const agentOf = (account_id: string, key: AgentKey) => agentStore(db, account_id).get(key)
 
-  const remove = async (account_id: string, name: KeyName) => {
-    const key = await keyStore(db, account_id).delete(name)
-    keyring.forget((await agentOf(account_id, { agent_id: key.agent_id })).name)
-    return key
-  }
+  const remove = removal(deps)
 
   service.handle(
     agentApiKeys.createWebhookTrigger,
-    ({ body, principal }) => createWebhookTrigger(deps, { account_id: principal.account_id, trigger: body }),
+    ({ body, principal, requestId }) => createWebhookTrigger(deps, { trigger: body, principal, requestId }),
     SECRET,
   )
 
   service.handle(
     agentApiKeys.createAgentApiKey,
-    async ({ body, principal: { account_id } }) => {
+    async ({ body, principal, requestId }) => {
+      const by = { principal, requestId }
       const { name, api_key_type: source, verification, delivery, api_key: secret } = body
-      const agent = await agentOf(account_id, body)
+      const agent = await agentOf(by.principal.account_id, body)
       const forward_path = body.forward_path ?? null
-      return createKey(deps, { account_id, agent, name, source, verification, forward_path, delivery, secret })
+      return createKey(deps, { by, agent, name, source, verification, forward_path, delivery, secret })
     },
     SECRET,
   )
@@ -54,19 +60,20 @@ export const agentApiKeyRoutes = (service: Service, deps: KeyRouteDeps) => {
 
   service.handle(
     agentApiKeys.rotateAgentApiKey,
-    ({ params, body, principal: { account_id } }) =>
-      rotateKey(deps, { account_id, key_id: params.key_id, secret: body.api_key, graceSeconds: body.grace_seconds }),
+    ({ params: { key_id }, body, principal, requestId }) =>
+      rotateKey(deps, { key_id, secret: body.api_key, graceSeconds: body.grace_seconds, principal, requestId }),
     SECRET,
   )
 
-  service.handle(agentApiKeys.deleteAgentApiKey, async ({ params, principal }) => {
-    await remove(principal.account_id, { id: params.key_id })
+  service.handle(agentApiKeys.deleteAgentApiKey, async ({ params, principal, requestId }) => {
+    await remove({ id: params.key_id }, { principal, requestId })
     return `Agent API key with ID ${params.key_id} deleted`
   })
 
-  service.handle(agentApiKeys.deleteAgentApiKeyByName, async ({ params, query, principal: { account_id } }) => {
-    const agent = await agentOf(account_id, query)
-    await remove(account_id, { agent_id: agent.id, name: params.name, source: query.api_key_type })
+  service.handle(agentApiKeys.deleteAgentApiKeyByName, async ({ params, query, principal, requestId }) => {
+    const agent = await agentOf(principal.account_id, query)
+    const name = { agent_id: agent.id, name: params.name, source: query.api_key_type }
+    await remove(name, { principal, requestId })
     return `Agent api_key '${params.name}' deleted`
   })
 }

@@ -1,4 +1,5 @@
-import type { Database } from '@keelson/database'
+import { withAccount, type Database } from '@keelson/database'
+import { auditWithin, type AuditedBy } from '@keelson/identity'
 import { notFound } from '@keelson/service-kit'
 import type { WebhookSource } from '@keelson/contracts/agent'
 import { keyColumns, type KeyRow } from './key-row.ts'
@@ -7,7 +8,8 @@ import { keyColumns, type KeyRow } from './key-row.ts'
 export type KeyName = { id: string } | { agent_id: string; name: string; source: WebhookSource }
 
 /** The keys of one account's agents, for readers of everything but their values. */
-export const keyStore = ({ sql }: Pick<Database, 'sql'>, account_id: string) => {
+export const keyStore = (db: Pick<Database, 'sql'>, account_id: string) => {
+  const { sql } = db
   const named = (key: KeyName) =>
     'id' in key
       ? sql`account_id = ${account_id} and id = ${key.id}`
@@ -28,10 +30,14 @@ export const keyStore = ({ sql }: Pick<Database, 'sql'>, account_id: string) => 
     },
 
     /** Removes a key with its secrets. @throws ApiError `not_found` */
-    async delete(key: KeyName): Promise<KeyRow> {
-      const [row] = await sql<KeyRow[]>`
-        delete from agent.agent_api_keys where ${named(key)} returning ${keyColumns(sql)}`
-      return row ?? notFound('agent API key')
-    },
+    delete: (key: KeyName, by: AuditedBy): Promise<KeyRow> =>
+      withAccount(db, account_id, async (tx) => {
+        const [found] = await tx<KeyRow[]>`
+          delete from agent.agent_api_keys where ${named(key)} returning ${keyColumns(sql)}`
+        const row = found ?? notFound('agent API key')
+        const target = { target_id: row.id, target_version: null, outcome: 'done' as const }
+        await auditWithin(tx, { ...by, action: 'agent_api_key.delete' }, target)
+        return row
+      }),
   }
 }

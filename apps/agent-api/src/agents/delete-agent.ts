@@ -1,5 +1,5 @@
 import { withAccount, type Database } from '@keelson/database'
-import type { IdentityStore } from '@keelson/identity'
+import { auditWithin, type AuditedBy, type IdentityStore } from '@keelson/identity'
 import { notFound } from '@keelson/service-kit'
 import type { Keyring } from '../forward/keyring.ts'
 import { agentIdentity } from './register-agent.ts'
@@ -17,8 +17,9 @@ export type DeleteAgentDeps = {
  */
 export const deleteAgent = async (
   { db, identities, keyring }: DeleteAgentDeps,
-  { account_id, agent_id }: { account_id: string; agent_id: string },
+  { agent_id, ...by }: AuditedBy & { agent_id: string },
 ): Promise<void> => {
+  const { account_id } = by.principal
   const name = await withAccount(db, account_id, async (tx) => {
     const [agent] = await tx<{ name: string }[]>`
       update agent.agents set deleted_at = now(), updated_at = now(), status = 'Deleted', status_reason = null
@@ -30,9 +31,11 @@ export const deleteAgent = async (
       update agent.webhook_deliveries
       set status = 'dead', next_attempt_at = null, claimed_until = null, last_error = 'the agent was deleted'
       where account_id = ${account_id} and agent_id = ${agent_id} and status = 'pending'`
+    const target = { target_id: agent_id, target_version: null, outcome: 'done' as const }
+    await auditWithin(tx, { ...by, action: 'agent.delete' }, target)
     return agent.name
   })
   keyring.forget(name)
   const { id } = await identities.ensureIdentity(agentIdentity(account_id, agent_id))
-  await identities.retireKeys({ account_id, identity_id: id, keep: 0 })
+  await identities.retireKeys({ account_id, identity_id: id, keep: 0, by })
 }

@@ -1,8 +1,8 @@
 import { jsonTextOf, type RouteInput, type Scope } from '@keelson/contracts'
 import type { agents } from '@keelson/contracts/agent'
-import { constraintOf, type Database } from '@keelson/database'
+import { constraintOf, withAccount, type Database } from '@keelson/database'
 import { AGENT_NAME_UNIQUE } from '@keelson/database/agent'
-import type { IdentityStore } from '@keelson/identity'
+import { auditWithin, type AuditedBy, type IdentityStore } from '@keelson/identity'
 import type { AccountKeys } from '@keelson/secrets'
 import { ApiError, notFound, uuidv7 } from '@keelson/service-kit'
 import type { Keyring } from '../forward/keyring.ts'
@@ -53,38 +53,40 @@ type Found = Pick<AgentRow, 'id' | 'name' | 'registration_metadata'> & { is_dele
 
 /** Makes the agent unless there is one, then writes down what the registration says. */
 const writeAgent = async (
-  { sql }: Database,
-  account_id: string,
+  db: Database,
+  by: AuditedBy,
   registration: Registration,
-): Promise<{ agent: AgentRow; nameBefore: string }> =>
-  sql
-    .begin(async (tx) => {
-      const { agent_id, name, description, acp_url, acp_type } = registration
-      if (agent_id === undefined) {
-        await tx`
+): Promise<{ agent: AgentRow; nameBefore: string }> => {
+  const { account_id } = by.principal
+  return withAccount(db, account_id, async (tx) => {
+    const { agent_id, name, description, acp_url, acp_type } = registration
+    if (agent_id === undefined) {
+      await tx`
           insert into agent.agents (account_id, id, name, description, acp_url, acp_type, status)
           values (${account_id}, ${uuidv7()}, ${name}, ${description}, ${acp_url}, ${acp_type}, 'Unknown')
           on conflict on constraint agents_name_unique do nothing`
-      }
-      const match = agent_id === undefined ? tx`name = ${name}` : tx`id = ${agent_id} and deleted_at is null`
-      const [found] = await tx<Found[]>`
+    }
+    const match = agent_id === undefined ? tx`name = ${name}` : tx`id = ${agent_id} and deleted_at is null`
+    const [found] = await tx<Found[]>`
         select id, name, registration_metadata, deleted_at is not null as is_deleted
         from agent.agents where account_id = ${account_id} and ${match} for update`
-      const before = found ?? notFound('agent')
-      const given = registration.registration_metadata
-      const metadata = mergedMetadata(
-        before.is_deleted ? null : before.registration_metadata,
-        given === undefined ? null : jsonTextOf(given),
-      )
-      const [agent] = await tx<AgentRow[]>`
+    const before = found ?? notFound('agent')
+    const given = registration.registration_metadata
+    const metadata = mergedMetadata(
+      before.is_deleted ? null : before.registration_metadata,
+      given === undefined ? null : jsonTextOf(given),
+    )
+    const [agent] = await tx<AgentRow[]>`
         update agent.agents set name = ${name}, description = ${description}, acp_url = ${acp_url},
           acp_type = ${acp_type}, agent_input_type = coalesce(${registration.agent_input_type ?? null}, agent_input_type),
           registration_metadata = ${metadata}, status = 'Ready', status_reason = 'Agent registered successfully.',
           registered_at = now(), updated_at = now(), deleted_at = null
         where account_id = ${account_id} and id = ${before.id} returning ${tx(AGENT_COLUMNS)}`
-      return { agent: agent!, nameBefore: before.name }
-    })
-    .catch(refuseTakenName)
+    const target = { target_id: before.id, target_version: null, outcome: 'done' as const }
+    await auditWithin(tx, { ...by, action: 'agent.register' }, target)
+    return { agent: agent!, nameBefore: before.name }
+  }).catch(refuseTakenName)
+}
 
 /**
  * Registers an agent or changes one, and issues a key of its own.
@@ -93,16 +95,17 @@ const writeAgent = async (
  */
 export const registerAgent = async (
   { db, accountKeys, identities, network, keyring }: RegisterDeps,
-  { account_id, registration }: { account_id: string; registration: Registration },
+  { registration, ...by }: AuditedBy & { registration: Registration },
 ) => {
+  const { account_id } = by.principal
   await network.assertAllowed(registration.acp_url)
-  const { agent, nameBefore } = await writeAgent(db, account_id, registration)
+  const { agent, nameBefore } = await writeAgent(db, by, registration)
   const secret = await ensureSigningSecret({ db, accountKeys }, { account_id, agent_id: agent.id })
   keyring.forget(nameBefore)
   keyring.forget(agent.name)
   const { id: identity_id } = await identities.ensureIdentity(agentIdentity(account_id, agent.id))
   const request = { account_id, identity_id, kind: 'agent', name: agent.name, scopes: AGENT_SCOPES } as const
-  const { token } = await identities.issueKey(request)
-  await identities.retireKeys({ account_id, identity_id, keep: LIVE_KEYS })
+  const { token } = await identities.issueKey(request, by)
+  await identities.retireKeys({ account_id, identity_id, keep: LIVE_KEYS, by })
   return { agent, agent_api_key: token, signing_secret: `whsec_${secret.toString('base64')}` }
 }

@@ -13,8 +13,8 @@ export const agentRoutes = (service: Service, deps: AgentDeps) => {
 
   service.handle(
     agents.registerAgent,
-    async ({ body, principal }) => {
-      const { agent, ...told } = await registerAgent(deps, { account_id: principal.account_id, registration: body })
+    async ({ body, principal, requestId }) => {
+      const { agent, ...told } = await registerAgent(deps, { registration: body, principal, requestId })
       return { ...presentAgent(agent), ...told }
     },
     { secretAnswer: true },
@@ -32,8 +32,8 @@ export const agentRoutes = (service: Service, deps: AgentDeps) => {
     presentAgent(await storeOf(principal.account_id).get({ agent_name: params.agent_name })),
   )
 
-  service.handle(agents.deleteAgent, async ({ params, principal }) => {
-    await deleteAgent(deps, { account_id: principal.account_id, agent_id: params.agent_id })
+  service.handle(agents.deleteAgent, async ({ params, principal, requestId }) => {
+    await deleteAgent(deps, { agent_id: params.agent_id, principal, requestId })
     return { id: params.agent_id, message: 'Agent deleted' }
   })
 }

@@ -1,5 +1,5 @@
 import { ProblemError } from '@keelson/contracts/client'
-import { KeyProviderUnavailable, type AccountKeys } from '@keelson/secrets'
+import { KeyProviderUnavailable, seal, type AccountKeys } from '@keelson/secrets'
 import { afterAll, expect, test } from 'vitest'
 import { testApp } from '../test-app.fixture.ts'
 
@@ -11,6 +11,9 @@ const client = await app.client()
 let count = 0
 const create = (payload = 's3cret', owner = client) =>
   owner.createCredential({ body: { name: `credential ${++count}`, payload, type: 'key' } })
+
+/** Any place: what is sealed for it stands for a payload that nobody gets to open. */
+const SOMEWHERE = { purpose: 'test', account_id: client.account_id, record_id: 'any', record_version: 1 }
 
 const reveal = (credential_id: string, owner = client) => owner.getCredentialSecret({ params: { credential_id } })
 
@@ -24,7 +27,7 @@ const codeOf = async (call: Promise<unknown>) => {
 
 const audited = (account_id = client.account_id, after = 0) => db.sql`
   select action, target_type, target_id, target_version, outcome, key_id, identity_id, identity_type, request_id
-  from identity.audit_log where account_id = ${account_id} and seq > ${after} order by seq`
+  from identity.audit_log where account_id = ${account_id} and seq > ${after} and target_type = 'credential' order by seq`
 
 const lastSeq = async () => {
   const [row] = await db.sql<{ seq: number }[]>`select coalesce(max(seq), 0)::int8 as seq from identity.audit_log`
@@ -127,14 +130,25 @@ test('a record moved to another credential, account or version never opens', asy
   const move = (to: string, from: string, version = 1) => db.sql`
     update platform.credential_versions v set sealed = source.sealed from platform.credential_versions source
     where v.credential_id = ${to} and source.credential_id = ${from} and source.version = ${version}`
+  const expectFound = async (id: string, target_version: number, owner = client) => {
+    const after = await lastSeq()
+    expect(await codeOf(reveal(id, owner))).toBe('credential_integrity_error')
+    const [last] = (await audited(owner.account_id, after)).slice(-1)
+    expect(last).toMatchObject({
+      action: 'credential.reveal',
+      target_id: id,
+      target_version,
+      outcome: 'integrity_failure',
+    })
+  }
   await move(other.id, one.id)
-  expect(await codeOf(reveal(other.id))).toBe('credential_integrity_error')
+  await expectFound(other.id, 1)
   await move(theirs.id, one.id)
-  expect(await codeOf(reveal(theirs.id, stranger))).toBe('credential_integrity_error')
+  await expectFound(theirs.id, 1, stranger)
   await move(one.id, one.id)
-  expect(await codeOf(reveal(one.id))).toBe('credential_integrity_error')
+  await expectFound(one.id, 2)
   await db.sql`delete from platform.credential_versions where credential_id = ${one.id}`
-  expect(await codeOf(reveal(one.id))).toBe('credential_integrity_error')
+  await expectFound(one.id, 2)
 })
 
 test('a damaged payload is not called JSON unseen, but can be replaced', async () => {
@@ -155,4 +169,17 @@ test('while the key provider is away the answer is 503, nothing is half done, an
   expect(await codeOf(cutClient.createCredential({ body }))).toBe('unavailable')
   const [left] = await cut.db.sql`select count(*)::int as count from platform.credentials`
   expect(left).toEqual({ count: 0 })
+
+  const [{ id: credential_id } = { id: '' }] = await cut.db.sql<{ id: string }[]>`
+    select platform.create_credential(${cutClient.account_id}, 'cred_01kaf8zq4te3vbr6k2v9d8m5wn', 'made before', '', 'key',
+      '{}', ${await seal(app.accountKeys, SOMEWHERE, Buffer.from('x'))}, 'key', 'user', 'user', 'earlier'),
+      'cred_01kaf8zq4te3vbr6k2v9d8m5wn' as id`
+  expect(await codeOf(reveal(credential_id, cutClient))).toBe('unavailable')
+  const rows = await cut.db.sql`
+    select outcome, target_id from identity.audit_log
+    where account_id = ${cutClient.account_id} and action = 'credential.reveal' order by seq`
+  expect([...rows]).toEqual([
+    { outcome: 'granted', target_id: credential_id },
+    { outcome: 'unavailable', target_id: credential_id },
+  ])
 })
