@@ -125,6 +125,7 @@ test('a role that owns nothing sees the keys of the account it named and of no o
   await db.sql`grant usage on schema identity to tenant_test`
   await db.sql`grant select, insert, update on identity.api_keys, identity.account_keys to tenant_test`
   await db.sql`grant select on identity.identities to tenant_test`
+  await db.sql`grant insert on identity.audit_log to tenant_test`
   await db.sql`grant execute on function identity.find_api_key(bytea), identity.touch_api_keys(text[], text[], timestamptz[]) to tenant_test`
   try {
     const url = Object.assign(new URL(database.url), { username: 'tenant_test', password: 'tenant' }).href
