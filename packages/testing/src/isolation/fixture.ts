@@ -9,7 +9,7 @@ export type NamedRequest = Pick<RawRequest, 'params' | 'query' | 'body'> & {
 /** Calls an operation as the account the fixture makes things for; fails for anything but a success. */
 export type Caller = (
   operationId: string,
-  request?: Pick<RawRequest, 'params' | 'query' | 'body'>,
+  request?: Pick<RawRequest, 'params' | 'query' | 'body' | 'headers'>,
 ) => Promise<Record<string, unknown>>
 
 /** What one operation is asked about. */
@@ -18,8 +18,6 @@ export type OperationFixture = {
   own: (call: Caller, label: string) => Promise<NamedRequest> | NamedRequest
   /** The same request about something nobody has; left out where the request names nothing. */
   missing?: (label: string) => NamedRequest
-  /** Queries of the operation are safe without their condition on the account, and why. */
-  guardedBy?: string
 }
 
 export type Fixtures = Readonly<Record<string, OperationFixture>>

@@ -41,7 +41,22 @@ const modelById = (part: Part = {}) => ({
   missing: () => ({ ...part, params: { model_id: MISSING_MODEL }, ids: [MISSING_MODEL] }),
 })
 
-const REVEAL = 'a function of the database does it, bound to the account by row-level security'
+const CONFIGURATION = { model: 'llama-3-8b-instruct' }
+
+/** A model that has been asked to serve, with the one deployment that is about it. */
+const deploymentsOf = () => ({
+  own: async (call: Caller, label: string) => {
+    const name = `served model of ${label}`
+    const made = await call('createModel', {
+      body: { name, model_vendor: 'llmengine', vendor_configuration: CONFIGURATION },
+    })
+    const model_id = textOf(made, 'id')
+    const { items } = await call('listDeployments', { params: { model_id } })
+    const [deployment] = items as Record<string, unknown>[]
+    return { params: { model_id }, ids: [model_id, textOf(deployment ?? {}, 'id')] }
+  },
+  missing: () => ({ params: { model_id: MISSING_MODEL }, ids: [MISSING_MODEL] }),
+})
 
 /** What each operation of platform-api is asked about. A new operation needs a line here. */
 export const platformFixtures: Fixtures = {
@@ -52,7 +67,6 @@ export const platformFixtures: Fixtures = {
       return { body: { name: `second ${label}`, payload: 'x', type: 'key' }, ids: [`second ${label}`, id] }
     },
     missing: (label) => ({ body: { name: `unused ${label}`, payload: 'x', type: 'key' }, ids: [`unused ${label}`] }),
-    guardedBy: 'inserts only',
   },
   listCredentials: {
     own: async (call, label) => {
@@ -62,8 +76,8 @@ export const platformFixtures: Fixtures = {
   },
   getCredential: credentialById(),
   getCredentialByName: credentialByName(),
-  getCredentialSecret: { ...credentialById(), guardedBy: REVEAL },
-  getCredentialSecretByName: { ...credentialByName(), guardedBy: REVEAL },
+  getCredentialSecret: credentialById(),
+  getCredentialSecretByName: credentialByName(),
   updateCredential: credentialById({ body: { description: 'changed', payload: 'changed' } }),
   deleteCredential: credentialById(),
   createModel: {
@@ -75,7 +89,6 @@ export const platformFixtures: Fixtures = {
       const name = `unused model of ${label}`
       return { body: { name, model_vendor: 'openai', model_type: 'generic', on_conflict: 'update' }, ids: [name] }
     },
-    guardedBy: 'a namesake is looked for only after a conflict, which other accounts do not cause',
   },
   listModels: {
     own: async (call, label) => {
@@ -86,5 +99,5 @@ export const platformFixtures: Fixtures = {
   getModel: modelById(),
   updateModel: modelById({ body: { model_metadata: { changed: true } } }),
   deleteModel: modelById(),
-  listDeployments: { ...modelById(), guardedBy: 'a model without deployments is looked up by the query of getModel' },
+  listDeployments: deploymentsOf(),
 }

@@ -1,5 +1,6 @@
 import type { Route } from '@keelson/contracts'
-import { createClient, type RawAnswer } from '@keelson/contracts/client'
+import { forward } from '@keelson/contracts/agent'
+import { createClient, type RawAnswer, type RawRequest } from '@keelson/contracts/client'
 import type { Database } from '@keelson/database'
 import type { TestAccount } from '../test-account.ts'
 import { keyHeaders, twoAccounts, type Service } from './actors.ts'
@@ -19,6 +20,8 @@ export type MatrixOptions = {
 /** One operation about to be asked: its route, its fixture, and a label of its own for what the fixture makes. */
 export type Subject = { route: Route; fixture: OperationFixture; label: string }
 
+type Asked = NamedRequest & Pick<RawRequest, 'headers'>
+
 /** Two accounts and a way to call a service as either. */
 export type World = {
   db: Database
@@ -26,8 +29,8 @@ export type World = {
   owner: TestAccount
   stranger: TestAccount
   subject: (operationId: string) => Subject
-  send: (route: Route, request: NamedRequest, headers: Record<string, string>) => Promise<RawAnswer>
-  sendAs: (account: TestAccount, route: Route, request: NamedRequest) => Promise<RawAnswer>
+  send: (route: Route, request: Asked, headers: Record<string, string>) => Promise<RawAnswer>
+  sendAs: (account: TestAccount, route: Route, request: Asked) => Promise<RawAnswer>
   callAs: (account: TestAccount) => Caller
 }
 
@@ -40,9 +43,10 @@ export const openWorld = async (options: MatrixOptions): Promise<World> => {
   let count = 0
 
   const routeOf = (operationId: string): Route => {
-    const route = routes.find((known) => known.operationId === operationId)
+    // The ingress is no route of the client's; fixtures bring deliveries in through it.
+    const route = [...routes, ...Object.values(forward)].find((known) => known.operationId === operationId)
     if (!route) throw new Error(`${operationId} is no operation of ${service}`)
-    return route
+    return route as Route
   }
   const subject = (operationId: string): Subject => {
     const fixture = fixtures[operationId]
