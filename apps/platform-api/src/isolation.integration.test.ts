@@ -64,5 +64,5 @@ test.each(operations)('%s without its conditions on the account is caught', asyn
   removed = 0
   const caught = caughtBy(await unconditional.isolation(operationId))
   // Statements without any condition insert; the test above swaps their account.
-  if (removed > 0) expect(caught).not.toEqual([])
+  expect(caught.length > 0 || removed === 0).toBe(true)
 })
