@@ -1,12 +1,14 @@
 import { SEALED_COLUMNS, withAccount, type SealedColumn } from '@keelson/database'
 import { IntegrityError, open, UnknownKeyEncryptionKey } from '@keelson/secrets'
 import { forEveryAccount, keysOf, type Keyring } from './keyring.ts'
+import { rolledBackCredentials } from './keyring-rollback.ts'
 import { contextOf, nextRows, type Place, type SealedRow } from './sealed-rows.ts'
 
 export type KeyringVerdict = { keys: number; records: number; problems: string[] }
 
 /**
- * Unwraps every account key and opens every record; tells counts and what does not open, never what is inside.
+ * Unwraps every account key, opens every record, and asks the audit log whether newer ones were there. Tells counts and
+ * what is wrong, never what is inside.
  *
  * @throws KeyProviderUnavailable
  */
@@ -48,6 +50,7 @@ export const verifyKeyring = async (keyring: Omit<Keyring, 'provider'>, account?
           if (!last) break
         }
       }
+      verdict.problems.push(...(await withAccount(db, account_id, rolledBackCredentials)))
     },
     account,
   )
