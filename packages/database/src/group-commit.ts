@@ -22,9 +22,10 @@ export type GroupCommitOptions<Item, Result> = {
 }
 
 /**
- * Coalesces concurrent writes into one statement per free connection. There is no timer: a lone caller is written at
- * once, and whatever arrives while every lane is busy forms the next batch. A caller is answered after its own rows are
- * committed. Accounts take turns, so a busy one cannot starve the others.
+ * Coalesces concurrent writes into one statement per free lane. There is no timer: what arrives in one turn of the event
+ * loop is written at its end, so a lone caller waits for nobody, and whatever arrives while every lane is busy forms the
+ * next batch. A caller is answered after its own rows are committed. Accounts take turns, so a busy one cannot starve
+ * the others.
  */
 export type GroupCommit<Item, Result> = {
   /**
@@ -73,6 +74,7 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
   let busyLanes = 0
   let stalledLanes = 0
   let queuedBytes = 0
+  let isPumpDue = false
   const whenIdle: (() => void)[] = []
 
   /** The statement goes on, so its rows keep their place; only its callers stop waiting for it. */
@@ -105,7 +107,14 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
   }
 
   const pump = (): void => {
+    isPumpDue = false
     for (let free = lanes - busyLanes; free > 0 && !queue.isEmpty; free -= 1) void run(queue.take(options))
+  }
+
+  const pumpAfterThisTurn = (): void => {
+    if (isPumpDue) return
+    isPumpDue = true
+    setImmediate(pump)
   }
 
   return {
@@ -115,13 +124,14 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
       queuedBytes += bytes
       queue.push({ account_id, key: options.keyOf(item), bytes, item, resolve, reject })
-      pump()
+      pumpAfterThisTurn()
       return promise
     },
     get queuedBytes() {
       return queuedBytes
     },
     drain: async () => {
+      pump()
       if (busyLanes > 0) await new Promise<void>((resolve) => whenIdle.push(resolve))
     },
   }
