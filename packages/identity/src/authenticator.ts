@@ -3,7 +3,7 @@ import { ApiError, type Principal } from '@keelson/service-kit'
 import type { FailedAttempts } from './failed-attempts.ts'
 import { keyCache } from './key-cache.ts'
 import { keyDigest } from './key-digest.ts'
-import { isKey } from './key-format.ts'
+import { keyHashes } from './key-hashes.ts'
 import { keyLookup } from './key-lookup.ts'
 import { lastUsed } from './last-used.ts'
 import { presentedKey, type KeyHeader } from './presented-key.ts'
@@ -39,6 +39,7 @@ const CHANNEL = 'keelson_api_key'
 export const authenticator = (options: AuthenticatorOptions): Authenticator => {
   const { db, header, failedAttempts, onRefused = () => {} } = options
   const digest = keyDigest(options.pepper)
+  const hashOf = keyHashes(digest)
   const cache = keyCache(keyLookup(db, digest, () => onRefused('tampered')))
   const uses = lastUsed(db, options.lastUsedIntervalMs ?? 60_000)
   const changes = subscribe(db, {
@@ -63,8 +64,7 @@ export const authenticator = (options: AuthenticatorOptions): Authenticator => {
 
   const identify = async (headers: Headers, address: string | undefined): Promise<Principal> => {
     const token = presentedKey(headers, header)
-    const hash =
-      token !== null && isKey(token, 'user', 'service_account', 'agent') ? digest.hash(token).toString('hex') : null
+    const hash = token === null ? null : hashOf(token)
     const remembered = hash === null ? null : cache.peek(hash)
     if (remembered !== null) return remembered.principal
     admit(address)
