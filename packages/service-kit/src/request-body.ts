@@ -11,36 +11,34 @@ const tooLarge = (limitBytes: number, isCut: boolean): ApiError => {
   return new ApiError('payload_too_large', `The body is larger than ${limitBytes} bytes`, { headers })
 }
 
-/** Told of every piece before it is kept; throwing refuses the body. */
-type OnBytes = ((bytes: number) => void) | undefined
-
 const cutShort = (): ApiError => new ApiError('malformed_request', 'The body ended before it was complete')
 
+type Take = (chunk: Uint8Array) => void
+
 /** Straight from the socket's stream: a web stream in between costs more than reading the body. */
-const readIncoming = (incoming: IncomingMessage, limitBytes: number, onBytes: OnBytes): Promise<Buffer> =>
+const readIncoming = (incoming: IncomingMessage, take: Take): Promise<void> =>
   new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let bytes = 0
     const settle = (act: () => void) => {
       incoming.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
       act()
     }
     const onData = (chunk: Buffer) => {
       try {
-        bytes += chunk.length
-        if (bytes > limitBytes) throw tooLarge(limitBytes, !incoming.headers['content-length'])
-        onBytes?.(chunk.length)
-        chunks.push(chunk)
+        take(chunk)
       } catch (error) {
         settle(() => reject(error))
         incoming.resume()
       }
     }
-    const onEnd = () => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes)))
+    const onEnd = () => settle(resolve)
     const onGone = () => settle(() => reject(cutShort()))
     if (incoming.destroyed && !incoming.readableEnded) return reject(cutShort())
     incoming.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
   })
+
+const readStream = async (stream: AsyncIterable<Uint8Array>, take: Take): Promise<void> => {
+  for await (const chunk of stream) take(chunk)
+}
 
 async function* limited(stream: AsyncIterable<Uint8Array>, limitBytes: number): AsyncGenerator<Uint8Array> {
   let bytes = 0
@@ -51,31 +49,25 @@ async function* limited(stream: AsyncIterable<Uint8Array>, limitBytes: number): 
   }
 }
 
-const readStream = async (stream: AsyncIterable<Uint8Array>, limitBytes: number, onBytes: OnBytes): Promise<Buffer> => {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of limited(stream, limitBytes)) {
-    onBytes?.(chunk.length)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
 /** Tells a client that asked with `Expect: 100-continue` to send its body. */
 const acceptBody = ({ incoming, outgoing }: RequestFacts): void => {
   if (incoming?.headers.expect !== undefined) outgoing?.writeContinue()
 }
 
-/** Refuses a body by its declared length, before the client is asked for it. */
-const askForBody = (request: Request, facts: RequestFacts, limitBytes: number): void => {
-  const declared = request.headers.get('content-length')
-  if (Number(declared ?? 0) > limitBytes) throw tooLarge(limitBytes, Number(declared) > DROPPED_BYTES)
-  acceptBody(facts)
+/** The declared length of a body, by which it is refused before the client is asked for it. */
+const declaredLength = ({ headers }: Request, limitBytes: number): number => {
+  const declared = Number(headers.get('content-length') ?? 0)
+  if (declared > limitBytes) throw tooLarge(limitBytes, declared > DROPPED_BYTES)
+  return declared
 }
 
 /**
- * Reads a whole body: by its declared length it is refused before, by its real length while it arrives.
+ * Reads a whole body. By its declared length it is refused before, and finds its room; by its real length while it
+ * arrives.
  *
- * @throws ApiError `payload_too_large`, or `malformed_request` when the client went away; whatever `onBytes` throws
+ * @param onBytes told of every piece before it is kept; throwing refuses the body
+ * @throws ApiError `payload_too_large`, `unavailable` when the bodies in flight leave no room, or `malformed_request`
+ * when the client went away; whatever `onBytes` throws
  */
 export const readBody = async (
   request: Request,
@@ -83,9 +75,22 @@ export const readBody = async (
   limitBytes: number,
   onBytes?: (bytes: number) => void,
 ): Promise<Buffer> => {
-  askForBody(request, facts, limitBytes)
-  if (facts.incoming) return await readIncoming(facts.incoming, limitBytes, onBytes)
-  return request.body ? await readStream(request.body, limitBytes, onBytes) : Buffer.alloc(0)
+  const { incoming, bodies } = facts
+  const declared = declaredLength(request, limitBytes)
+  if (declared > 0) bodies.hold(facts, declared)
+  acceptBody(facts)
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  const take = (chunk: Uint8Array): void => {
+    bytes += chunk.length
+    if (bytes > limitBytes) throw tooLarge(limitBytes, true)
+    if (bytes > facts.bodyBytes) bodies.hold(facts, bytes - facts.bodyBytes)
+    onBytes?.(chunk.length)
+    chunks.push(chunk)
+  }
+  if (incoming) await readIncoming(incoming, take)
+  else if (request.body) await readStream(request.body as AsyncIterable<Uint8Array>, take)
+  return chunks.length === 1 && chunks[0] instanceof Buffer ? chunks[0] : Buffer.concat(chunks, bytes)
 }
 
 /**
@@ -94,7 +99,8 @@ export const readBody = async (
  * @throws ApiError `payload_too_large` for the declared length
  */
 export const streamBody = (request: Request, facts: RequestFacts, limitBytes: number): Readable => {
-  askForBody(request, facts, limitBytes)
+  declaredLength(request, limitBytes)
+  acceptBody(facts)
   // Whoever stops reading early still owes the client an answer, so the socket stays.
   const source = facts.incoming?.iterator({ destroyOnReturn: false }) ?? request.body ?? []
   return Readable.from(limited(source as AsyncIterable<Uint8Array>, limitBytes), { objectMode: false })

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '@keelson/contracts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
+import type { BodyBudget } from './body-budget.ts'
 import type { Principal } from './principal.ts'
 
 /** The sockets behind a request; absent in memory. */
@@ -22,6 +23,10 @@ export type RequestFacts = Connection & {
   errorCode: ErrorCode | null
   /** What a 5xx came from, for the log. */
   cause: unknown
+  /** Where the body finds room. */
+  readonly bodies: BodyBudget
+  /** What the body holds of it. */
+  bodyBytes: number
   /** What the handler adds to the answer. */
   headers: Record<string, string> | undefined
 }
@@ -37,7 +42,11 @@ const pathStart = (target: string): number => {
   return slash === -1 ? target.length : slash
 }
 
-export const requestFacts = (request: Request, { incoming, outgoing }: Connection): RequestFacts => {
+export const requestFacts = (
+  request: Request,
+  { incoming, outgoing }: Connection,
+  bodies: BodyBudget,
+): RequestFacts => {
   const target = incoming?.url ?? request.url
   const start = pathStart(target)
   const hash = target.indexOf('#', start)
@@ -58,6 +67,8 @@ export const requestFacts = (request: Request, { incoming, outgoing }: Connectio
     principal: null,
     errorCode: null,
     cause: undefined,
+    bodies,
+    bodyBytes: 0,
     headers: undefined,
   }
 }

@@ -28,6 +28,8 @@ export type ServiceOptions = {
 }
 
 export type ServiceLimits = LoadLimits & {
+  /** What the bodies of the requests in flight may weigh together; see `bodyBudget`. */
+  maxBodyBytes: number
   /** Per API key and process. */
   rate: RateLimit
 }
@@ -35,6 +37,7 @@ export type ServiceLimits = LoadLimits & {
 export const DEFAULT_LIMITS: ServiceLimits = {
   maxInFlight: 1000,
   maxEventLoopDelayMs: 250,
+  maxBodyBytes: 64 * 1_048_576,
   rate: { requestsPerSecond: 2000, burst: 4000 },
 }
 

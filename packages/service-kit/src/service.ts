@@ -1,5 +1,6 @@
 import { emptyResponse, problemResponse } from './answer.ts'
 import { ApiError } from './api-error.ts'
+import { bodyBudget } from './body-budget.ts'
 import { type LoadGuard, loadGuard, overloaded } from './load.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
@@ -75,6 +76,7 @@ export const createService = (options: ServiceOptions): Service => {
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const table = routeTable({ log, authenticate, proxyHops, limitRate: rateLimiter(limits.rate), idempotency })
   const load = loadGuard(limits)
+  const bodies = bodyBudget(limits.maxBodyBytes, () => metrics.shed.inc({ reason: 'body_bytes' }))
   const answer = answerer(options, load, table)
   const record = requestRecorder(log, metrics, load)
   let isDraining = false
@@ -88,13 +90,20 @@ export const createService = (options: ServiceOptions): Service => {
     raw: table.raw,
     fetch: async (request, connection = {}) => {
       const { outgoing } = connection
-      const facts = requestFacts(request, connection)
+      const facts = requestFacts(request, connection, bodies)
+      // In flight until its work has ended and its answer has gone out: whose client left still costs what it costs.
+      let pending = outgoing ? 2 : 1
+      const leave = (): void => {
+        pending -= 1
+        if (pending > 0) return
+        load.leave()
+        bodies.release(facts)
+      }
       load.enter()
-      // Over HTTP a request is in flight until its answer has gone out.
-      outgoing?.once('close', load.leave)
+      outgoing?.once('close', leave)
       const response = await answer(request, facts)
-      if (!outgoing) load.leave()
-      else if (isDraining && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
+      leave()
+      if (isDraining && outgoing && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
       record(request.method, facts, response.status)
       return response
     },

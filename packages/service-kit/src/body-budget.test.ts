@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ApiError } from './api-error.ts'
+import { bodyBudget } from './body-budget.ts'
+import { readBody } from './request-body.ts'
+import { ACCOUNT, request, send, testService } from './test-service.ts'
+
+const MAX_BYTES = 100
+const ACCOUNTS = ['a', 'b', 'c']
+const bearer = (account_id: string) => ({ principal: { ...ACCOUNT, account_id, scopes: null }, bodyBytes: 0 })
+
+const event = fc.oneof(
+  fc.record({ account_id: fc.constantFrom(...ACCOUNTS), bytes: fc.integer({ min: 1, max: 120 }) }),
+  fc.record({ released: fc.nat() }),
+)
+
+test('bodies never weigh more than allowed unless one is alone, each account leaves room for the next, and what is released is free', () => {
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+      const budget = bodyBudget(MAX_BYTES, () => {})
+      let held: ReturnType<typeof bearer>[] = []
+      for (const one of events) {
+        const before = budget.heldBytes
+        if ('released' in one) {
+          const [gone] = held.splice(one.released % Math.max(held.length, 1), 1)
+          if (gone) budget.release(gone)
+          continue
+        }
+        const body = bearer(one.account_id)
+        const own = held.filter(({ principal }) => principal.account_id === one.account_id)
+        const ownBytes = own.reduce((sum, { bodyBytes }) => sum + bodyBytes, 0)
+        const fits = before === 0 || ownBytes + one.bytes <= MAX_BYTES - before
+        if (!fits) expect(() => budget.hold(body, one.bytes)).toThrow(ApiError)
+        else held = (budget.hold(body, one.bytes), [...held, body])
+        expect(budget.heldBytes).toBe(held.reduce((sum, { bodyBytes }) => sum + bodyBytes, 0))
+        if (held.length > 1) expect(before === 0 || budget.heldBytes <= Math.max(before, MAX_BYTES)).toBe(true)
+      }
+      for (const body of held) budget.release(body)
+      expect(budget.heldBytes).toBe(0)
+    }),
+  )
+})
+
+test('a body for which there is no room is 503 before it is read, and is taken once another request has ended', async () => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  const service = testService({ limits: { maxBodyBytes: 100 } })
+  service.raw('post', '/slow', async (c) => {
+    await readBody(c.req.raw, c.env, 1000)
+    await gate
+    return new Response('done')
+  })
+  const body = JSON.stringify({ text: 'x'.repeat(40) })
+  const slow = service.fetch(request('/slow', { body: 'x'.repeat(80) }))
+  const refused = await send(service, '/notes', { body })
+  expect([refused.status, refused.headers.get('retry-after'), refused.json['code']]).toEqual([503, '1', 'unavailable'])
+  expect(await service.metrics.registry.metrics()).toContain('http_requests_shed_total{reason="body_bytes"} 1')
+  open()
+  expect((await slow).status).toBe(200)
+  expect((await send(service, '/notes', { body })).status).toBe(200)
+})
