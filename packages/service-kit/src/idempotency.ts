@@ -61,13 +61,13 @@ const lookUp = async (store: IdempotencyStore, request: IdempotentRequest): Prom
  * Does something once.
  *
  * @param act answers the request; what it throws is not stored, so a repetition tries again
- * @param keep whether the answer may be stored: one that holds a secret may not
+ * @param keep whether the answer, once it is there, may be stored: one that holds a secret may not
  * @throws ApiError `request_in_progress`, `idempotency_key_reused`, and what `act` throws
  */
 export const once = async (
   store: IdempotencyStore,
   request: IdempotentRequest,
-  { keep, log }: { keep: boolean; log: Logger },
+  { keep, log }: { keep: () => boolean; log: Logger },
   act: () => Promise<StoredAnswer>,
 ): Promise<StoredAnswer & { replayed: boolean }> => {
   const stored = await lookUp(store, request)
@@ -79,6 +79,6 @@ export const once = async (
     await finish(null)
     throw error
   })
-  await finish(keep ? answer : null)
+  await finish(keep() ? answer : null)
   return { ...answer, replayed: false }
 }

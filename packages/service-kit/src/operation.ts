@@ -102,7 +102,9 @@ export const operation = <R extends Route>(
       key,
       fingerprint: fingerprintOf(`${facts.path}?${facts.query}`, bytes),
     }
-    const { replayed, ...answer } = await once(idempotency, attempt, { keep: !secretAnswer, log }, () => run(call))
+    // Whoever is asked to come back must be let in again.
+    const keep = () => !secretAnswer && facts.headers?.['retry-after'] === undefined
+    const { replayed, ...answer } = await once(idempotency, attempt, { keep, log }, () => run(call))
     return respond(facts, answer, { ...facts.headers, ...(replayed && { 'idempotency-replayed': 'true' }) })
   }
 }

@@ -1,6 +1,10 @@
-import { spans } from '@keelson/contracts/agent'
+import { agentRoutes, spans, type SpanBatchResult } from '@keelson/contracts/agent'
+import { createClient } from '@keelson/contracts/client'
+import { createMetrics, type Service } from '@keelson/service-kit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApp } from '../app.ts'
 import { testApp } from '../test-app.fixture.ts'
+import { spanWriter } from './span-writer.ts'
 
 let app: Awaited<ReturnType<typeof testApp>>
 let client: Awaited<ReturnType<typeof app.client>>
@@ -112,5 +116,40 @@ describe('a repeated id', () => {
       batches.map((spans, index) => client[index % 3 === 0 ? 'createSpanBatch' : 'putSpanBatch']({ body: { spans } })),
     )
     expect(answers.flatMap(({ results }) => results).every(({ status }) => status === 200)).toBe(true)
+  })
+})
+
+describe('items that were shed', () => {
+  const overloadedApp = (maxQueuedBytes: number) =>
+    createApp({ ...app, metrics: createMetrics(), spanWriter: spanWriter(app.db, { maxQueuedBytes }) })
+  const send = (service: Service, ids: readonly string[], headers = {}) =>
+    createClient(agentRoutes, { fetch: service.fetch, headers: { ...client.headers, ...headers } }).raw(
+      spans.createSpanBatch,
+      { body: { spans: ids.map((id) => span(id)) } },
+    )
+
+  test('are 503 each, and the head of the answer says so too; sent again they succeed, also under the same Idempotency-Key', async () => {
+    const ids = ['shed 1', 'shed 2', 'shed 3', 'shed 4']
+    const headers = { 'idempotency-key': 'shed once' }
+    const answer = await send(overloadedApp(2500), ids, headers)
+    const { results } = JSON.parse(answer.text) as { results: SpanBatchResult[] }
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([200, '1'])
+    expect(results.map(({ status, problem }) => [status, problem?.code])).toEqual([
+      [200, undefined],
+      [200, undefined],
+      [503, 'unavailable'],
+      [503, 'unavailable'],
+    ])
+    const again = await send(app.service, ids, headers)
+    expect([again.status, again.headers.get('retry-after')]).toEqual([200, null])
+    expect(
+      outcomes(JSON.parse(again.text) as { results: SpanBatchResult[] }).every(([, , status]) => status === 200),
+    ).toBe(true)
+  })
+
+  test('make the whole batch 503 when there is no other', async () => {
+    const answer = await send(overloadedApp(100), ['shed 5', 'shed 6'])
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    expect((await client.raw(spans.getSpan, { params: { span_id: 'shed 5' } })).status).toBe(404)
   })
 })

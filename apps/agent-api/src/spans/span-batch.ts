@@ -26,7 +26,7 @@ const refuseTooLarge = (item: unknown): void => {
 }
 
 /** Items of one span are written one after the other, different spans together. */
-const runBatch = ({ items, requestId }: Batch, parse: (item: unknown) => Write): Promise<SpanBatchResult[]> => {
+const outcomesOf = ({ items, requestId }: Batch, parse: (item: unknown) => Write): Promise<SpanBatchResult[]> => {
   const last = new Map<string, Promise<unknown>>()
   const inTurn = ({ id, write }: Write): Promise<SpanFacts> => {
     const written = last.get(id)?.then(write, write) ?? write()
@@ -46,6 +46,17 @@ const runBatch = ({ items, requestId }: Batch, parse: (item: unknown) => Write):
     }
   }
   return Promise.all(items.map(run))
+}
+
+/** Whether an item may be sent again as it is, and should be. */
+export const isShed = ({ status }: SpanBatchResult): boolean => status === 503
+
+/** @throws ApiError `unavailable` when every item was shed: then the whole batch is to be sent again */
+const runBatch = async (batch: Batch, parse: (item: unknown) => Write): Promise<SpanBatchResult[]> => {
+  const results = await outcomesOf(batch, parse)
+  if (results.length > 0 && results.every(isShed))
+    throw new ApiError('unavailable', 'No span of the batch could be written now; send it again')
+  return results
 }
 
 /** Creates spans, each with an outcome of its own. */

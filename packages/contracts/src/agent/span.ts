@@ -4,13 +4,21 @@ import { given, nullable } from '../given.ts'
 import { Id, textWithin } from '../text.ts'
 import { Timestamp, UtcTimestamp } from '../timestamp.ts'
 
+const message = (role: string, content: string) => ({ role, parts: [{ type: 'text', content }] })
+
+/** Attributes have the names that OpenTelemetry's conventions for generative AI give them. */
 const EXAMPLE = {
   id: '019aa5e0-7c1d-7b62-9a55-3f0e8a1c4d27',
   trace_id: 'task-42',
   name: 'chat gpt-4o',
-  input: { messages: [{ role: 'user', content: 'Hello' }] },
-  output: { content: 'Hello! How can I help?' },
-  data: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'gpt-4o', 'gen_ai.usage.input_tokens': 8 },
+  input: { 'gen_ai.input.messages': [message('user', 'Hello')] },
+  output: { 'gen_ai.output.messages': [{ ...message('assistant', 'How can I help?'), finish_reason: 'stop' }] },
+  data: {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': 'openai',
+    'gen_ai.request.model': 'gpt-4o',
+    'gen_ai.usage.input_tokens': 8,
+  },
 }
 
 /** A task or parent may be the empty text: some clients say "none" like that. */

@@ -59,7 +59,7 @@ export const spans = {
     tag,
     summary: 'Record many spans',
     description:
-      'Each as by `POST /spans`, with an answer of its own: a bad one sinks no other. A repeated id folds into one.',
+      'Each as by `POST /spans`, with an answer of its own: a bad one sinks no other. A repeated id folds into one. Items of status 503 are to be sent again; then the answer has `Retry-After`, and where no other item is left it is 503 itself.',
     scope,
     body: CreateSpanBatchRequest,
     ok: SpanBatchResponse,
@@ -69,7 +69,8 @@ export const spans = {
   putSpanBatch: route('putSpanBatch', 'put', '/spans/batch', {
     tag,
     summary: 'Create or change many spans',
-    description: 'Each is created or, where its id exists, changed: the last one wins. A bad one sinks no other.',
+    description:
+      'Each is created or, where its id exists, changed: the last one wins. A bad one sinks no other. Items of status 503 are to be sent again; then the answer has `Retry-After`, and where no other item is left it is 503 itself.',
     scope,
     body: PutSpanBatchRequest,
     ok: SpanBatchResponse,
