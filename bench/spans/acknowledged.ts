@@ -90,6 +90,8 @@ export const startClients = (stack: CrashStack, clients: number) => {
 
   return {
     acknowledgedCount: () => acknowledged.size,
+    /** How many answers of each status there were so far. */
+    statuses: (): Readonly<Tally['statuses']> => tally.statuses,
     /** Ends the clients and tells what was lost. */
     finish: async (): Promise<Tally> => {
       stopping.abort()

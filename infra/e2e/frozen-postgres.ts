@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
+import type { CrashStack } from '@keelson/bench/spans/crash'
+
+/** Stops every process of Postgres where it stands; disposing lets them go on. */
+export const freezePostgres = (stack: CrashStack): Disposable => {
+  const pids = stack.postgresPids()
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  return {
+    [Symbol.dispose]: () => {
+      for (const pid of pids) process.kill(pid, 'SIGCONT')
+    },
+  }
+}
+
+const residentMiB = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+
+/** Looks at the memory of a process ten times a second; `stop` tells the most it had. */
+export const watchMemory = (pid: number) => {
+  let peak = 0
+  const timer = setInterval(() => (peak = Math.max(peak, residentMiB(pid))), 100)
+  return {
+    stop: (): number => {
+      clearInterval(timer)
+      return peak
+    },
+  }
+}
+
+const PAYLOAD = Buffer.alloc(3.3 * 1_048_576, 'x')
+
+const largeSpan = (id: string, separator: string): Buffer[] => [
+  Buffer.from(`${separator}{"id":"${id}","trace_id":"large","name":"n","start_time":"2026-01-01","input":{"text":"`),
+  PAYLOAD,
+  Buffer.from('"}}'),
+]
+
+/**
+ * Sends a batch of 10 MiB, of which this process holds no copy.
+ * @returns the status of the answer; 0 without one
+ */
+export const sendLargeBatch = ({ url, api_key }: CrashStack, name: string): Promise<number> =>
+  new Promise((resolve) => {
+    const spans = ['', ',', ','].flatMap((separator, index) => largeSpan(`${name}-${index}`, separator))
+    const chunks = [Buffer.from('{"spans":['), ...spans, Buffer.from(']}')]
+    const headers = {
+      authorization: `Bearer ${api_key}`,
+      'content-type': 'application/json',
+      'content-length': chunks.reduce((sum, { length }) => sum + length, 0),
+    }
+    const sending = request(`${url}/spans/batch`, { method: 'POST', headers, agent: false })
+    sending.on('response', (answer) => answer.resume().on('close', () => resolve(answer.statusCode ?? 0)))
+    pipeline(Readable.from(chunks), sending, (error) => error && setTimeout(resolve, 1000, 0))
+  })
