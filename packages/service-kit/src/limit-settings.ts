@@ -2,7 +2,7 @@ import type { Config } from './config.ts'
 import { DEFAULT_LIMITS, type ServiceLimits } from './service-options.ts'
 import { setting } from './setting.ts'
 
-const { rate, maxInFlight } = DEFAULT_LIMITS
+const { rate, maxInFlight, maxBodyBytes } = DEFAULT_LIMITS
 
 /** The limits that operators of a service may set. */
 export const limitSettings = {
@@ -21,6 +21,11 @@ export const limitSettings = {
     min: 1,
     description: 'requests that a process answers at a time; what is beyond gets 503 at once',
   }),
+  MAX_BODY_BYTES: setting.integer({
+    default: maxBodyBytes,
+    min: 1,
+    description: 'what the bodies of these requests may weigh together; what is beyond gets 503 at once',
+  }),
   HEADERS_TIMEOUT: setting.durationMs({ default: 10_000, description: 'how long the head of a request may take' }),
   REQUEST_TIMEOUT: setting.durationMs({ default: 60_000, description: 'how long a request may take to arrive whole' }),
 } as const
@@ -33,4 +38,5 @@ export const serviceTimeouts = (config: Config<typeof limitSettings>) => ({
 export const serviceLimits = (config: Config<typeof limitSettings>): Partial<ServiceLimits> => ({
   rate: { requestsPerSecond: config.RATE_LIMIT, burst: config.RATE_BURST },
   maxInFlight: config.MAX_IN_FLIGHT,
+  maxBodyBytes: config.MAX_BODY_BYTES,
 })
