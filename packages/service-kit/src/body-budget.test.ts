@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ApiError } from './api-error.ts'
 import { bodyBudget } from './body-budget.ts'
-import { readBody } from './request-body.ts'
 import { ACCOUNT, request, send, testService } from './test-service.ts'
 
 const MAX_BYTES = 100
@@ -42,19 +41,22 @@ test('bodies never weigh more than allowed unless one is alone, each account lea
 })
 
 test('a body for which there is no room is 503 before it is read, and is taken once another request has ended', async () => {
-  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
   const service = testService({ limits: { maxBodyBytes: 100 } })
-  service.raw('post', '/slow', async (c) => {
-    await readBody(c.req.raw, c.env, 1000)
-    await gate
-    return new Response('done')
+  const body = JSON.stringify({ text: 'x'.repeat(60) })
+  let end = () => {}
+  const stream = new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(Buffer.from(body))
+      end = () => controller.close()
+    },
   })
-  const body = JSON.stringify({ text: 'x'.repeat(40) })
-  const slow = service.fetch(request('/slow', { body: 'x'.repeat(80) }))
+  const { url, headers } = request('/notes', { body })
+  const slow = service.fetch(new Request(url, { method: 'POST', headers, body: stream, duplex: 'half' } as RequestInit))
+  await new Promise((resolve) => setImmediate(resolve))
   const refused = await send(service, '/notes', { body })
   expect([refused.status, refused.headers.get('retry-after'), refused.json['code']]).toEqual([503, '1', 'unavailable'])
   expect(await service.metrics.registry.metrics()).toContain('http_requests_shed_total{reason="body_bytes"} 1')
-  open()
+  end()
   expect((await slow).status).toBe(200)
   expect((await send(service, '/notes', { body })).status).toBe(200)
 })
