@@ -1,15 +1,21 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { groupCommit, Overloaded, type GroupCommitOptions } from './group-commit.ts'
 
 type Item = { key: string; poison?: boolean }
 
-/** A store whose statements finish when the test says so. */
+/** A store whose statements finish when the test says so, and with the test at the latest. */
 const manualStore = () => {
   const statements: { items: Item[]; finish: () => void; fail: (error: unknown) => void }[] = []
+  let isOver = false
+  onTestFinished(() => {
+    isOver = true
+    for (const { finish } of statements) finish()
+  })
   const write = (items: Item[]) => {
     const { promise, resolve, reject } = Promise.withResolvers<string[]>()
     const results = items.map(({ key }) => `committed ${key}`)
     statements.push({ items, finish: () => resolve(results), fail: reject })
+    if (isOver) resolve(results)
     return promise
   }
   return { statements, write }

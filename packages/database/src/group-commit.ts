@@ -68,13 +68,37 @@ const refuse = (entries: readonly Pick<Entry<unknown, unknown>, 'reject'>[]): vo
   for (const { reject } of entries) reject(error)
 }
 
+/** Waits for work; acts when it takes longer than this, and tells whether it did. */
+const watched = async (work: Promise<void>, stallMs: number, onStall: () => void): Promise<boolean> => {
+  let isStalled = false
+  const timer = setTimeout(() => {
+    isStalled = true
+    onStall()
+  }, stallMs)
+  await work
+  clearTimeout(timer)
+  return isStalled
+}
+
+/** Makes of many calls in one turn of the event loop a single one at its end. */
+const atEndOfTurn = (act: () => void): (() => void) => {
+  let isDue = false
+  return () => {
+    if (isDue) return
+    isDue = true
+    setImmediate(() => {
+      isDue = false
+      act()
+    })
+  }
+}
+
 export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> => {
   const { lanes, stallMs, maxQueuedBytes } = options
   const queue = fairQueue<Entry<Item, Result>>()
   let busyLanes = 0
   let stalledLanes = 0
   let queuedBytes = 0
-  let isPumpDue = false
   const whenIdle: (() => void)[] = []
 
   /** The statement goes on, so its rows keep their place; only its callers stop waiting for it. */
@@ -89,13 +113,7 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
 
   const run = async (batch: Entry<Item, Result>[]): Promise<void> => {
     busyLanes += 1
-    let isStalled = false
-    const timer = setTimeout(() => {
-      isStalled = true
-      stall(batch)
-    }, stallMs)
-    await commit(batch, options)
-    clearTimeout(timer)
+    const isStalled = await watched(commit(batch, options), stallMs, () => stall(batch))
     busyLanes -= 1
     if (isStalled) stalledLanes -= 1
     for (const entry of batch) {
@@ -107,15 +125,10 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
   }
 
   const pump = (): void => {
-    isPumpDue = false
     for (let free = lanes - busyLanes; free > 0 && !queue.isEmpty; free -= 1) void run(queue.take(options))
   }
 
-  const pumpAfterThisTurn = (): void => {
-    if (isPumpDue) return
-    isPumpDue = true
-    setImmediate(pump)
-  }
+  const pumpAfterThisTurn = atEndOfTurn(pump)
 
   return {
     submit: (account_id, item, bytes) => {

@@ -24,11 +24,10 @@ test('an account that floods the service does not hold up the single span of ano
       data: null,
     })
   let flooded = 0
-  const flood = Array.from({ length: FLOOD }, (_, index) =>
-    create(busy, `flood ${index}`).then(() => {
-      flooded += 1
-    }),
-  )
+  const flood = Array.from({ length: FLOOD }, async (_, index) => {
+    await create(busy, `flood ${index}`)
+    flooded += 1
+  })
   await create(quiet, 'single')
   expect(flooded).toBeLessThan(FLOOD / 4)
   await Promise.all(flood)
