@@ -86,7 +86,7 @@ const serveIngress = async () => {
     return made.secret
   }
   const secret = await trigger('octocat/hello-world', 'hooks', 'sync')
-  const durableSecret = await trigger('octocat', 'durable', 'durable')
+  const durableSecret = await trigger('octocat/durable', 'durable', 'durable')
   for (let index = 0; index < OTHER_KEYS; index += 1) await trigger(`octocat/other-${index}`, 'hooks', 'sync')
   const { url } = await listen(service, { host: '127.0.0.1', port: 0, metricsPort: 0, drainMs: 100 })
   tell({ url, secret, durableSecret })

@@ -6,35 +6,36 @@ import { startBenchPostgres, type Sql } from '../harness/postgres.ts'
 import { startLoader, startProcess, type Loader, type Started } from '../harness/processes.ts'
 import { timings } from './timing.ts'
 
-const body = JSON.stringify({
-  repository: { full_name: 'octocat/hello-world' },
-  organization: { login: 'octocat' },
-  text: 'All work and no play. '.repeat(50),
-})
-  .slice(0, 1000)
-  .concat('"}')
-const sign = (key: string) => `sha256=${createHmac('sha256', key).update(body).digest('hex')}`
-const signedWith = (key: string, delivery = 'one') => ({
-  'x-github-event': 'push',
-  'x-github-delivery': delivery,
-  'x-hub-signature-256': sign(key),
-})
+const bodyOf = (full_name: string): string =>
+  JSON.stringify({ repository: { full_name }, text: 'All work and no play. '.repeat(50) })
+    .slice(0, 1000)
+    .concat('"}')
+
+/** Every request is an event of its own: one that the agent accepted before would not be forwarded. */
+const push = (repository: string, key: string) => {
+  const body = bodyOf(repository)
+  const headers = {
+    'x-github-event': 'push',
+    'x-github-delivery': `${randomUUID()}-{n}`,
+    'x-hub-signature-256': `sha256=${createHmac('sha256', key).update(body).digest('hex')}`,
+  }
+  return { body, headers }
+}
 
 type Ingress = Started<{ url: string; secret: string; durableSecret: string }>
 type Stage = { bench: Bench; ingress: Ingress; loader: Loader }
 
 const loadsOf = ({ bench, ingress: { url, secret, durableSecret }, loader }: Stage) => {
   const run = (request: Omit<Request, 'method'>, connections: number) =>
-    loader.run({ url, requests: [{ method: 'POST', body, ...request }], connections, seconds: bench.seconds })
-  const headers = signedWith(secret)
+    loader.run({ url, requests: [{ method: 'POST', ...request }], connections, seconds: bench.seconds })
+  const forward = (path: string) => (connections: number) =>
+    run({ path, ...push('octocat/hello-world', secret) }, connections)
   return {
-    verified: (connections: number) => run({ path: '/agents/forward/name/bench/hooks', headers }, connections),
-    unverified: (connections: number) => run({ path: '/unverified/hooks', headers }, connections),
-    plain: (connections: number) => run({ path: '/plain/hooks', headers }, connections),
-    durable: (connections: number) => {
-      const headers = signedWith(durableSecret, `${randomUUID()}-{n}`)
-      return run({ path: '/agents/forward/name/bench/durable', headers }, connections)
-    },
+    verified: forward('/agents/forward/name/bench/hooks'),
+    unverified: forward('/unverified/hooks'),
+    plain: forward('/plain/hooks'),
+    durable: (connections: number) =>
+      run({ path: '/agents/forward/name/bench/durable', ...push('octocat/durable', durableSecret) }, connections),
   }
 }
 
@@ -96,7 +97,7 @@ export const webhooks: Suite = {
     using loader = startLoader()
     const stage = { bench, ingress, loader }
     await forwards(stage)
-    await timings(bench, { ...ingress, body })
+    await timings(bench, { ...ingress, body: bodyOf('octocat/hello-world') })
     await costs(stage, postgres.sql)
   },
 }

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto'
 import { groupCommit, isTransient, Overloaded, type Database } from '@keelson/database'
 import type { Queue } from '@keelson/queue'
 import { ApiError, uuidv7 } from '@keelson/service-kit'
+import { eventId } from '../forward/event-id.ts'
 import { passedHeaders } from '../forward/forwarded-headers.ts'
 import type { WebhookKey } from '../forward/keyring.ts'
-import { textAt, type Payload } from '../forward/payload.ts'
+import type { Payload } from '../forward/payload.ts'
 import { identityOf, writeDeliveries, type NewDelivery } from './write-deliveries.ts'
 
 export type VerifiedEvent = {
@@ -17,20 +17,6 @@ export type VerifiedEvent = {
   payload: Payload | null
 }
 
-const MAX_ID_BYTES = 200
-
-/** The source's own id of an event: two requests with the same one are the same event. */
-const sourceDeliveryId = ({ key, headers, payload }: VerifiedEvent): string | null => {
-  const id = {
-    github: headers.get('x-github-delivery'),
-    slack: payload && textAt(payload, 'event_id'),
-    external: headers.get('webhook-id') ?? headers.get('idempotency-key'),
-  }[key.source]
-  if (!id) return null
-  const isPlain = Buffer.byteLength(id) <= MAX_ID_BYTES && !id.includes('\0') && id.isWellFormed()
-  return isPlain ? id : hash('sha256', id)
-}
-
 const newDelivery = (event: VerifiedEvent): NewDelivery => {
   const { key, agent_name, path, query, body } = event
   const { account_id, agent_id, key_id, source, is_disabled } = key
@@ -41,7 +27,7 @@ const newDelivery = (event: VerifiedEvent): NewDelivery => {
     agent_name,
     key_id,
     source,
-    source_delivery_id: sourceDeliveryId(event),
+    source_delivery_id: eventId(event),
     path,
     query,
     headers: JSON.stringify(passedHeaders(event.headers, source)),

@@ -46,6 +46,15 @@ describe('GitHub', () => {
     expect(agent.received).toHaveLength(before)
   })
 
+  test('a delivery that is replayed is 200 and reaches the agent once; another delivery of the same bytes does too', async () => {
+    const { trigger, send } = await scene()
+    const { secret } = await trigger('octocat/hello-world')
+    const before = agent.received.length
+    const ask = async (delivery: string) => (await send('hooks', githubHeaders(secret, PUSH, delivery), PUSH)).status
+    expect([await ask('one'), await ask('one'), await ask('two')]).toEqual([200, 200, 200])
+    expect(agent.received.slice(before).map(({ headers }) => headers['x-github-delivery'])).toEqual(['one', 'two'])
+  })
+
   test('a body that is proved but says nothing readable is 400', async () => {
     const { trigger, send } = await scene()
     const { secret } = await trigger('octocat/hello-world')

@@ -23,10 +23,22 @@ describe('Slack', () => {
     expect((await send('hooks', slackHeaders(SLACK, EVENT), EVENT)).status).toBe(200)
     expect(last().headers).toHaveProperty('x-slack-request-timestamp')
     expect(last().headers).not.toHaveProperty('x-slack-signature')
-    for (const body of [form({ payload: EVENT }), form({ command: '/go', api_app_id: 'A0123' })]) {
+    const click = EVENT.replace('Ev1', 'Ev2')
+    for (const body of [form({ payload: click }), form({ command: '/go', api_app_id: 'A0123' })]) {
       expect((await send('hooks', slackHeaders(SLACK, body, { type: FORM }), body)).status).toBe(200)
       expect(last().body.toString()).toBe(body)
     }
+  })
+
+  test('an event that the agent accepted is answered and not forwarded again; a failed one is', async () => {
+    const { send } = await slackScene()
+    const ask = async () => (await send('hooks', slackHeaders(SLACK, EVENT), EVENT)).status
+    const before = agent.received.length
+    agent.answer = (_request, response) => void response.writeHead(500).end()
+    expect(await ask()).toBe(500)
+    agent.answer = (_request, response) => void response.end('ok')
+    expect([await ask(), await ask(), await ask()]).toEqual([200, 200, 200])
+    expect(agent.received.length - before).toBe(2)
   })
 
   test('another app, secret or time is one 401', async () => {
