@@ -1,60 +1,6 @@
-import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { basename, dirname, join } from 'node:path'
-import { build } from 'esbuild'
+import { join } from 'node:path'
+import { bundleApp } from './bundle-app.ts'
 
-// One app becomes files that run from an empty directory. Called in the app's folder by its build script.
-const DIST = 'dist'
-const DATABASE = join(import.meta.dirname, 'packages', 'database')
-const SERVICE_KIT = join(import.meta.dirname, 'packages', 'service-kit')
-const DOCS_ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE']
-
-// Other queue drivers and tracers that BullMQ can use, and a native twin of pg: never installed, asked for only on demand.
-const NOT_INSTALLED = ['redis', 'bullmq-otel', '@valkey/valkey-glide', 'pg-native']
-
-const LOADING_MS = 2000
-
-// CommonJS inside an ES module still expects the first three. What survives while modules load would grow the young
-// generation to its largest, 30 MB that an idle process holds for nothing; from then on it grows with the work again.
-const BANNER = `import { createRequire as __createRequire } from 'node:module'
-const require = __createRequire(import.meta.url)
-const __filename = import.meta.filename
-const __dirname = import.meta.dirname
-import { setFlagsFromString as __setFlag } from 'node:v8'
-__setFlag('--semi-space-growth-factor=1')
-setTimeout(__setFlag, ${LOADING_MS}, '--semi-space-growth-factor=2').unref()`
-
-const bundle = async () => {
-  const entryPoints = []
-  for await (const path of glob(['src/main.ts', 'src/*-worker.ts', 'src/**/*-command.ts'])) entryPoints.push(path)
-  await build({
-    entryPoints: entryPoints.map((path) => ({ in: path, out: basename(path, '.ts') })),
-    outdir: DIST,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    // Node keeps the source in memory; names stay as they are, for stacks.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    sourcemap: true,
-    legalComments: 'linked',
-    external: NOT_INSTALLED,
-    banner: { js: BANNER },
-    logLevel: 'warning',
-  })
-}
-
-const copyDocs = async () => {
-  const assets = dirname(createRequire(join(SERVICE_KIT, 'package.json')).resolve('swagger-ui-dist/package.json'))
-  await mkdir(join(DIST, 'docs'))
-  for (const name of DOCS_ASSETS) await cp(join(assets, name), join(DIST, 'docs', name))
-}
-
-const { name, dependencies } = JSON.parse(await readFile('package.json', 'utf8'))
-await rm(DIST, { recursive: true, force: true })
-await bundle()
-await writeFile(join(DIST, 'package.json'), `${JSON.stringify({ name, type: 'module', private: true })}\n`)
-if ('@keelson/contracts' in dependencies) await copyDocs()
-if ('@keelson/database' in dependencies)
-  await cp(join(DATABASE, 'migrations'), join(DIST, 'migrations'), { recursive: true })
+// Called in the app's folder by its build script.
+const app = process.cwd()
+await bundleApp(app, join(app, 'dist'))

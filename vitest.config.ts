@@ -23,7 +23,7 @@ export default defineConfig({
           name: 'unit',
           // Nothing here leaves anything behind, and a worker per file would double the time.
           isolate: false,
-          include: ['{apps,packages}/*/src/**/*.test.ts', '*.test.ts'],
+          include: ['{apps,packages}/*/src/**/*.test.ts', 'chaos/**/*.test.ts', '*.test.ts'],
           exclude: [...outside, ...integration],
           testTimeout: 30_000,
         },

@@ -40,6 +40,10 @@ export const agentConfig = (env: Environment): Config<typeof settings> => loadCo
 export const webhookWorkerSettings = {
   ...processSettings({ port: 8084, metricsPort: 9084, serves: 'the probes', wakes }),
   ...agentSettings,
+  WEBHOOK_ATTEMPT_TIMEOUT: setting.durationMs({
+    default: 30_000,
+    description: 'how long an agent may take; a delivery of a lost worker is taken over after twice as long',
+  }),
   WEBHOOK_CONCURRENCY: setting.integer({
     default: 32,
     min: 1,

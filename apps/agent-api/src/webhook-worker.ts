@@ -16,10 +16,6 @@ import { webhookWorkerConfig } from './config.ts'
 import { deliveryMetrics } from './deliveries/delivery-metrics.ts'
 import { startDeliveryWorker } from './deliveries/worker.ts'
 
-/** Shorter than the claim, so that no second worker attempts what this one still waits for. */
-const ATTEMPT_MS = 30_000
-const CLAIM_MS = 60_000
-
 const refuseAll = () => Promise.reject(new ApiError('unauthenticated'))
 
 await runMain(
@@ -49,8 +45,9 @@ await runMain(
         network,
         queue,
         log,
-        claimMs: CLAIM_MS,
-        attemptMs: ATTEMPT_MS,
+        attemptMs: config.WEBHOOK_ATTEMPT_TIMEOUT,
+        // Longer than the attempt, so that no second worker attempts what this one still waits for.
+        claimMs: 2 * config.WEBHOOK_ATTEMPT_TIMEOUT,
         concurrency: config.WEBHOOK_CONCURRENCY,
       }),
     )

@@ -1,20 +1,14 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
-import { freePort, keepProcess } from '@keelson/local-stack'
+import { join } from 'node:path'
+import { freePort, keepProcess, onPath } from '@keelson/local-stack'
 import { eventually } from './eventually.ts'
 
 const DATABASES = 1024
 
 export type TestRedisServer = AsyncDisposable & { url: string; directory: string; port: number }
-
-const redisBinary = () =>
-  (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .flatMap((folder) => [join(folder, 'redis-server'), join(folder, 'valkey-server')])
-    .find((path) => existsSync(path))
 
 const ping = (port: number) =>
   new Promise<void>((resolve, reject) => {
@@ -34,7 +28,7 @@ const ping = (port: number) =>
  * @returns null when the machine has neither program on its PATH
  */
 export const startRedis = async (port?: number): Promise<TestRedisServer | null> => {
-  const binary = redisBinary()
+  const binary = onPath('redis-server', 'valkey-server')
   if (binary === undefined) return null
   const directory = await mkdtemp(join(tmpdir(), 'keelson-redis-'))
   const bound = port ?? (await freePort())

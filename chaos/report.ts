@@ -1,0 +1,84 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { AREAS, type Violation } from './history.ts'
+import { ROOT } from './stack/bundles.ts'
+import type { Verdict } from './verdict.ts'
+
+const FILE = join(ROOT, 'bench', 'CHAOS.md')
+
+const machine = (): string =>
+  `${cpus().length} x ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, ${process.platform} ${process.arch}`
+
+const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0)
+
+const struck = ({ strikes }: Verdict, prefix: string): number =>
+  sum(Object.entries(strikes).flatMap(([name, count]) => (name.startsWith(prefix) ? [count] : [])))
+
+const runRow = (name: string, verdicts: readonly Verdict[]) => [
+  name,
+  (sum(verdicts.map(({ faultsMs }) => faultsMs)) / 60_000).toFixed(1),
+  ...['kill', 'freeze', 'redis', 'network', 'vendor'].map((prefix) => sum(verdicts.map((one) => struck(one, prefix)))),
+  sum(verdicts.map(({ acceptedWrites }) => acceptedWrites)),
+  sum(verdicts.map(({ violations }) => violations.length)),
+]
+
+const killRows = (verdicts: readonly Verdict[]) => {
+  const names = [...new Set(verdicts.flatMap(({ strikes }) => Object.keys(strikes)))].filter((name) =>
+    name.startsWith('kill '),
+  )
+  return names.toSorted().map((name) => [name.slice(5), sum(verdicts.map((one) => one.strikes[name] ?? 0))])
+}
+
+const areaRows = (verdicts: readonly Verdict[]) =>
+  AREAS.map((area) => {
+    const count = (key: 'acceptedWrites' | 'ok' | 'failed' | 'unknown') =>
+      sum(verdicts.map((one) => one.areas[area][key]))
+    return [area, count('acceptedWrites'), count('ok'), count('failed'), count('unknown')]
+  })
+
+const RUN_HEAD = [
+  'seed',
+  'minutes',
+  'kill -9',
+  'freezes',
+  'Redis emptied',
+  'network',
+  'vendor',
+  'accepted writes',
+  'violations',
+]
+
+/** Replaces one section of the report; the others stay. */
+const writeSection = async (name: string, text: string): Promise<void> => {
+  const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
+  const current = await readFile(FILE, 'utf8')
+  const [before = '', rest = ''] = current.split(begin)
+  const [, after = ''] = rest.split(end)
+  await writeFile(FILE, `${before}${begin}\n\n${text}\n\n${end}${after}`)
+}
+
+export const writeVerdicts = (verdicts: readonly Verdict[]): Promise<void> =>
+  writeSection(
+    'verdict',
+    [
+      `Measured ${new Date().toISOString().slice(0, 10)} on ${machine()}.`,
+      table(RUN_HEAD, [...verdicts.map((one) => runRow(String(one.seed), [one])), runRow('**all**', verdicts)]),
+      table(['killed', 'times'], killRows(verdicts)),
+      table(['area', 'accepted writes', 'ok', 'refused', 'unknown'], areaRows(verdicts)),
+    ].join('\n\n'),
+  )
+
+export type Missed = { name: string; summary: string; finds: Violation['kind']; found: number; intact: number }
+
+export const writeControls = (controls: readonly Missed[]): Promise<void> =>
+  writeSection(
+    'controls',
+    table(
+      ['guard', 'without it', 'violations with it', 'found without it'],
+      controls.map(({ name, summary, finds, found, intact }) => [name, summary, intact, `${found} ${finds}`]),
+    ),
+  )
