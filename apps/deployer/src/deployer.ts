@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Database } from '@keelson/database'
 import type { DeployedVendor } from '@keelson/database/platform'
 import type { JobPayload, Queue } from '@keelson/queue'
@@ -45,6 +46,8 @@ const DOORBELL_PAD_MS = 5
 /** Starts everything a deployer does: doorbells, the reconciler, and the watches over what is deployed. */
 export const startDeployer = (options: DeployerOptions): AsyncDisposable => {
   const { config, db, store, queue, vendors, metrics, log, hurry } = options
+  // Every vendor call under way listens.
+  setMaxListeners(0, hurry)
   const begin = () => startStep(config.stepMs, hurry)
   const ring: Ports['ring'] = async ({ account_id, id }, delayMs) => {
     await queue?.ring('advance_deployment', { account_id, deployment_id: id }, { delayMs: delayMs + DOORBELL_PAD_MS })

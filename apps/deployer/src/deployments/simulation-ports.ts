@@ -47,7 +47,7 @@ const weakened = (api: EndpointApi, { stamp, adoption }: Guards): EndpointApi =>
 const startStep = (clock: VirtualClock, stepMs: number, stepEnd: boolean): Step => {
   const end = clock.now() + stepMs
   return {
-    signal: new AbortController().signal,
+    hurry: new AbortController().signal,
     remainingMs: () => {
       if (clock.now() < end || !stepEnd) return Math.max(1, end - clock.now())
       throw new VendorError('vendor_unavailable', { retryable: true })

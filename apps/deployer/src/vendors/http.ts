@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import type { CircuitBreaker } from './circuit-breaker.ts'
+import { limited } from './limited.ts'
 import { places } from './places.ts'
 import type { Step } from './step.ts'
 import { VendorError } from './vendor-error.ts'
@@ -118,14 +119,13 @@ const sender = (dispatcher: Agent, { baseUrl, apiKey, requestTimeoutMs, breaker 
   }
   return async (call, step) => {
     const timeoutMs = Math.ceil(Math.min(requestTimeoutMs, step.remainingMs()))
-    const signal = AbortSignal.any([step.signal, AbortSignal.timeout(timeoutMs)])
     const refusedForMs = breaker.refusedForMs()
     if (refusedForMs > 0) {
       const detail = 'it has not been answering'
       throw new VendorError('vendor_unavailable', { detail, retryable: true, retryAfterMs: refusedForMs })
     }
     try {
-      const answer = await exchange(call, signal)
+      const answer = await limited(timeoutMs, step.hurry, (signal) => exchange(call, signal))
       if (isDown(answer.status)) breaker.failed()
       else breaker.succeeded()
       return answer

@@ -1,8 +1,10 @@
+import { setMaxListeners } from 'node:events'
 import { VendorError } from './vendor-error.ts'
 
 /** The time one vendor step may take. */
 export type Step = {
-  signal: AbortSignal
+  /** Aborts when the worker must end; the step's own time is told by `remainingMs`. */
+  hurry: AbortSignal
   /**
    * Call right before every request: a worker that was frozen must not send what another one has taken over.
    *
@@ -12,16 +14,18 @@ export type Step = {
   remainingMs: () => number
 }
 
+const NEVER = new AbortController().signal
+setMaxListeners(0, NEVER)
+
 /**
  * Starts the clock of a vendor step. The monotonic clock runs on while a process is frozen.
  *
  * @param hurry ends the step at once
  */
-export const startStep = (budgetMs: number, hurry?: AbortSignal): Step => {
+export const startStep = (budgetMs: number, hurry: AbortSignal = NEVER): Step => {
   const end = performance.now() + budgetMs
-  const timeout = AbortSignal.timeout(Math.ceil(budgetMs))
   return {
-    signal: hurry ? AbortSignal.any([timeout, hurry]) : timeout,
+    hurry,
     remainingMs: () => {
       const left = end - performance.now()
       if (left > 0) return left
