@@ -21,7 +21,7 @@ const service = createService({
   limits: { maxEventLoopDelayMs: 60_000 },
 })
 checkpointRoutes(service, { db })
-const { token } = await testAccount(db)
+const { token, account_id } = await testAccount(db)
 const { url: baseUrl } = await listen(service, { host: '127.0.0.1', port: 0, metricsPort: 0, drainMs: 1000 })
-process.send?.({ baseUrl, apiKey: token })
+process.send?.({ baseUrl, apiKey: token, account_id })
 process.on('disconnect', () => process.exit(0))

@@ -1,12 +1,15 @@
+import { agentRoutes } from '@keelson/contracts/agent'
+import { createClient } from '@keelson/contracts/client'
 import { KeelsonSaver } from '@keelson/langgraph-checkpoint'
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres'
 import pg from 'pg'
 import type { Bench, Suite } from '../harness/bench.ts'
-import { startBenchPostgres } from '../harness/postgres.ts'
+import { startBenchPostgres, type Sql } from '../harness/postgres.ts'
 import { startProcess } from '../harness/processes.ts'
 import { delayedProxy } from './delayed-proxy.ts'
 import { deltaHistoryMs, seedDeltas } from './deltas.ts'
 import type { Store } from './fixture.ts'
+import { longestPutMs } from './large-thread.ts'
 import { measureOperation, seed, type Operation, type Size } from './operations.ts'
 
 const CONNECTIONS = 16
@@ -61,7 +64,7 @@ const poolOf = (connectionString: string) => {
   return { pool, [Symbol.asyncDispose]: () => pool.end() }
 }
 
-type Service = { baseUrl: string; apiKey: string }
+type Service = { baseUrl: string; apiKey: string; account_id: string }
 
 /** The same with a network of 1 ms each way between the agent and what it talks to. */
 const withNetwork = async (bench: Bench, databaseUrl: string, service: Service, seconds: number) => {
@@ -87,6 +90,23 @@ const withNetwork = async (bench: Bench, databaseUrl: string, service: Service, 
   })
 }
 
+/** While a large thread is pruned or deleted, nobody who puts to it waits long. */
+const locks = async (bench: Bench, sql: Sql, { baseUrl, apiKey, account_id }: Service) => {
+  const client = createClient(agentRoutes, { baseUrl, headers: { authorization: `Bearer ${apiKey}` } })
+  const works = {
+    pruned: (id: string) => client.pruneCheckpoints({ body: { thread_ids: [id], keep_last: 10 } }),
+    deleted: (thread_id: string) => client.deleteThread({ body: { thread_id } }),
+  }
+  const stage = { sql, account_id, saver: new KeelsonSaver({ baseUrl, apiKey }), checkpoints: bench.size(5000) }
+  for (const [done, work] of Object.entries(works))
+    await bench.measure({
+      name: `longest wait of a put while its thread of 5,000 is ${done}`,
+      unit: 'ms',
+      goal: { atMost: 100 },
+      measure: (round) => longestPutMs(stage, `${done}-${round}`, work),
+    })
+}
+
 /** What checkpoints cost over HTTP, against the saver that talks to the same Postgres directly. */
 export const checkpoints: Suite = {
   title: 'Checkpoints',
@@ -110,6 +130,7 @@ export const checkpoints: Suite = {
     await operations(stage)
     await deltas(stage)
     await withNetwork(bench, url, service, stage.seconds)
+    await locks(bench, sql, service)
     const call = { size: SMALL, clients: CONNECTIONS, seconds: stage.seconds }
     for (const kind of ['put', 'get-tuple', 'put-writes', 'list'] as const) {
       // The client does a saver's work here, and a part of it there: it counts on both sides.

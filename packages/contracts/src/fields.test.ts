@@ -39,8 +39,19 @@ describe('base64', () => {
     },
   )
 
-  test('of many megabytes is checked', () => {
+  test('of any length is checked everywhere', () => {
+    const text = Buffer.alloc(300_000, 255).toString('base64')
+    expect(accepts(Base64, text)).toBe(true)
     expect(accepts(Base64, Buffer.alloc(12_000_000, 255).toString('base64'))).toBe(true)
+    const at = fc.integer({ min: 0, max: text.length - 1 })
+    const isAccepted = (index: number, other: string) =>
+      accepts(Base64, text.slice(0, index) + other + text.slice(index + other.length))
+    fc.assert(
+      fc.property(at, fc.constantFrom('=', '\n', '-', 'é'), (index, other) => !isAccepted(index, other)),
+      { numRuns: 200 },
+    )
+    // Padding where the text is looked at piece by piece.
+    for (const index of [32_764, 32_766, 32_767, 32_768]) expect(isAccepted(index, 'A=')).toBe(false)
   })
 })
 

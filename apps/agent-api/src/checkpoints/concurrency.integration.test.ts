@@ -32,6 +32,12 @@ describe('a channel version', () => {
     expect(await get('once')).toMatchObject({ checkpoint_id: 'cp-1', blobs: [blob('a')] })
   })
 
+  test('may be given twice in a put, but not with different contents', async () => {
+    await put('twice', 'cp-1', { blobs: [blob('a'), blob('a')] })
+    expect(await codeOf(put('twice', 'cp-2', { blobs: [blob('b', 'w'), blob('c', 'w')] }))).toBe('version_conflict')
+    expect(await get('twice')).toMatchObject({ checkpoint_id: 'cp-1', blobs: [blob('a')] })
+  })
+
   test('has one winner when many put different contents at once', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, index) => codeOf(put('race', `cp-${index}`, { blobs: [blob(`${index}`)] }))),

@@ -4,8 +4,11 @@ import type { PendingQuery, Row } from 'postgres'
 /** Checkpoints of a thread that may go, the oldest first. `children` stay, and come from one that may go. */
 export type Doomed = { namespaces: string[]; ids: string[]; child_namespaces: string[]; child_ids: string[] }
 
-/** So many are found at once; those left are found by asking again. */
-const MAX_DOOMED = 5000
+/** Which checkpoints of a thread are to go, or only to be counted; `isKept` is a condition on `ranked`. */
+export type Removal = { account_id: string; thread_id: string; isKept: PendingQuery<Row[]>; dryRun?: boolean }
+
+/** So many are found at once, unless they are only counted; those left are found by asking again. */
+const MAX_DOOMED = 1000
 
 /**
  * Whether `checkpoint` holds a value of `channel`, both names of the query around it. The offset makes it one look into
@@ -31,7 +34,7 @@ const hasValue = (
  */
 export const findDoomed = async (
   db: Pick<Database, 'sql'>,
-  { account_id, thread_id, isKept }: { account_id: string; thread_id: string; isKept: PendingQuery<Row[]> },
+  { account_id, thread_id, isKept, dryRun = false }: Removal,
 ): Promise<Doomed | null> => {
   const { sql } = db
   const ofThread = (table: PendingQuery<Row[]>) =>
@@ -67,12 +70,12 @@ export const findDoomed = async (
       select checkpoint_ns, checkpoint_id from ranked
       where (${isKept}) is not true
         and (checkpoint_ns, checkpoint_id) not in (select checkpoint_ns, checkpoint_id from needed)
-      order by checkpoint_id limit ${MAX_DOOMED}
+      order by checkpoint_id limit ${dryRun ? null : MAX_DOOMED}
     )
     select * from (
       select array_agg(checkpoint_ns) as namespaces, array_agg(checkpoint_id) as ids from doomed) as doomed, (
       select coalesce(array_agg(checkpoint_ns), '{}') as child_namespaces, coalesce(array_agg(checkpoint_id), '{}') as child_ids
-      from ranked where (checkpoint_ns, parent_checkpoint_id) in (select * from doomed)
+      from ranked where ((checkpoint_ns, parent_checkpoint_id) in (select * from doomed)) is true
         and (checkpoint_ns, checkpoint_id) not in (select * from doomed)) as children
     where ids is not null`
   return doomed ?? null

@@ -1,11 +1,11 @@
 import { jsonTextOf, JsonText } from '@keelson/contracts'
-import type { PutCheckpointRequest } from '@keelson/contracts/agent'
+import { DeleteByRunRequest, type PutCheckpointRequest } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
 import type { z } from 'zod'
 import { channelVersions } from './channel-versions.ts'
 import { incomingRows } from './incoming-rows.ts'
 import { searchable } from './metadata-filter.ts'
-import { orRefusal } from './refusals.ts'
+import { orRefusal, refusal } from './refusals.ts'
 
 type Put = z.output<typeof PutCheckpointRequest>
 type Blobs = Put['blobs']
@@ -16,6 +16,22 @@ const FIRST_BLOB = 13
 const inKeyOrder = (a: Blobs[number], b: Blobs[number]): number => {
   if (a.channel !== b.channel) return a.channel < b.channel ? -1 : 1
   return a.version < b.version ? -1 : 1
+}
+
+/**
+ * One blob for each key, in the order of keys, so that puts of the same blobs never wait for each other in a circle.
+ *
+ * @throws ApiError `version_conflict` for a key with different contents
+ */
+const distinct = (blobs: Blobs): Blobs => {
+  const byKey = new Map<string, Blobs[number]>()
+  for (const blob of blobs) {
+    const key = `${blob.channel}\0${blob.version}`
+    const known = byKey.get(key)
+    if (known && (known.type !== blob.type || known.blob !== blob.blob)) throw refusal('version_conflict')
+    byKey.set(key, blob)
+  }
+  return [...byKey.values()].toSorted(inKeyOrder)
 }
 
 const STORED_BLOBS = (incoming: string) => `, stored_blobs as (
@@ -44,9 +60,10 @@ const statementOf = (incoming: string | null): string => `
   )
   select ${incoming === null ? '' : `case when exists (select from stored_blobs where differs) then agent.refuse('version_conflict') end`}`
 
+/** The run a checkpoint can be deleted by: what the metadata names, as far as it can be asked for. */
 const runIdOf = (metadata: unknown): string | null => {
   const { run_id } = (metadata instanceof JsonText ? metadata.value : metadata) as { run_id?: unknown }
-  return typeof run_id === 'string' && run_id.isWellFormed() && !run_id.includes('\0') ? run_id : null
+  return DeleteByRunRequest.shape.run_ids.element.safeParse(run_id).data ?? null
 }
 
 /**
@@ -56,8 +73,7 @@ const runIdOf = (metadata: unknown): string | null => {
  */
 export const putCheckpoint = async ({ sql }: Pick<Database, 'sql'>, account_id: string, put: Put): Promise<void> => {
   const { channels, versions } = channelVersions(put.checkpoint)
-  // In the order of their key, so that puts of the same blobs never wait for each other in a circle.
-  const incoming = incomingRows(put.blobs.toSorted(inKeyOrder), BLOB_COLUMNS, FIRST_BLOB)
+  const incoming = incomingRows(distinct(put.blobs), BLOB_COLUMNS, FIRST_BLOB)
   const parameters = [
     account_id,
     put.thread_id,

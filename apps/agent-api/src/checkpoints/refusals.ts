@@ -11,13 +11,14 @@ const DETAILS: Partial<Record<string, string>> = {
   thread_exists: 'The target thread has checkpoints; nothing was copied',
 }
 
+export const refusal = (code: ErrorCode): ApiError => new ApiError(code, DETAILS[code])
+
 /** Makes an ApiError of what `agent.refuse` raised in a statement. */
 export const orRefusal = async <Result>(statement: PromiseLike<Result>): Promise<Result> => {
   try {
     return await statement
   } catch (error) {
     if (sqlStateOf(error) !== REFUSED) throw error
-    const code = (error as Error).message as ErrorCode
-    throw new ApiError(code, DETAILS[code])
+    throw refusal((error as Error).message as ErrorCode)
   }
 }

@@ -1,17 +1,15 @@
 import type { CheckpointCounts } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
-import type { PendingQuery, Row, Sql } from 'postgres'
+import type { Sql } from 'postgres'
 import type { z } from 'zod'
-import { findDoomed, type Doomed } from './doomed.ts'
+import { findDoomed, type Doomed, type Removal } from './doomed.ts'
 
 export type Counts = z.infer<typeof CheckpointCounts>
 
-export type Removal = { account_id: string; thread_id: string; isKept: PendingQuery<Row[]>; dryRun?: boolean }
-
 /** So many checkpoints go under one lock. */
-const PART = 250
-/** How often it starts over because the thread changed meanwhile. */
-const MAX_PLANS = 20
+const PART = 100
+/** How often it finds what may go: until nothing is left, or because the thread changed meanwhile. */
+const MAX_PLANS = 100
 
 export const NOTHING: Counts = { checkpoints: 0, blobs: 0, writes: 0 }
 
@@ -23,7 +21,8 @@ export const sum = (one: Counts, other: Counts): Counts => ({
 
 /**
  * Counts checkpoints with their writes and the blobs that only they name; deletes them unless it is a dry run. Rows are
- * found one by one in the index, whatever the planner believes of a young table.
+ * found one by one in the index, and sets are hashed (which is what `is true` is for), whatever the planner believes of a
+ * young table.
  */
 const removeOrCount = async (
   sql: Sql,
@@ -55,7 +54,7 @@ const removeOrCount = async (
         select ctid, checkpoint_ns, checkpoint_id, channels, versions from agent.checkpoints as c
         where ${ofThread} and c.checkpoint_ns = part.checkpoint_ns and c.checkpoint_id = part.checkpoint_id offset 0) as c
       where not exists (
-        select from agent.checkpoints where ${ofThread} and (checkpoint_ns, parent_checkpoint_id) in (select * from doomed)
+        select from agent.checkpoints where ${ofThread} and ((checkpoint_ns, parent_checkpoint_id) in (select * from doomed)) is true
           and (checkpoint_ns, checkpoint_id) not in (select * from known))
     ), names as materialized (
       select checkpoint_ns, named.channel, named.version from found, unnest(channels, versions) as named (channel, version)

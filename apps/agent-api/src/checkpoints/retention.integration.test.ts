@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testApp } from '../test-app.fixture.ts'
 import { checkpointAccount, codeOf } from './account.fixture.ts'
@@ -41,6 +42,8 @@ test('delete-by-run deletes the checkpoints of runs in every thread, and nothing
     await step(thread, 2, { metadata: { run_id: 'run-2' } })
     await step(thread, 3)
   }
+  // No run: an index could not hold it either.
+  await step('a', 4, { metadata: { run_id: randomBytes(20_000).toString('hex') } })
   const other = await account()
   await other.step('a', 1, { metadata: { run_id: 'run-2' } })
   expect(await client.deleteCheckpointsByRun({ body: { run_ids: ['run-2', 'unknown'] } })).toEqual({
@@ -48,7 +51,11 @@ test('delete-by-run deletes the checkpoints of runs in every thread, and nothing
     blobs: 2,
     writes: 0,
   })
-  expect([await ids('a'), await ids('b'), await other.ids('a')]).toEqual([['cp-3', 'cp-1'], ['cp-3', 'cp-1'], ['cp-1']])
+  expect([await ids('a'), await ids('b'), await other.ids('a')]).toEqual([
+    ['cp-4', 'cp-3', 'cp-1'],
+    ['cp-3', 'cp-1'],
+    ['cp-1'],
+  ])
 })
 
 describe('threads', () => {
