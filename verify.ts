@@ -8,6 +8,7 @@ const lanes: string[][] = [
     'turbo boundaries',
     'knip',
     'node packages/contracts/src/write-openapi.ts --check',
+    'node packages/contracts/src/write-http-requests.ts --check',
     'node write-operations.ts --check',
     'node write-settings.ts --check',
     'node check-docs.ts',

@@ -10,6 +10,7 @@ import {
   type Metrics,
   type Service,
   type ServiceLimits,
+  type Tracer,
 } from '@keelson/service-kit'
 import { agentApiKeyRoutes } from './agent-api-keys/routes.ts'
 import type { AgentNetwork } from './agents/agent-network.ts'
@@ -42,6 +43,7 @@ export type Deps = {
   idempotency: IdempotencyStore
   proxyHops?: number
   limits?: Partial<ServiceLimits>
+  tracer?: Tracer | null
   log: Logger
   metrics: Metrics
 }
@@ -58,6 +60,7 @@ export const createApp = (deps: Deps): Service => {
     authenticate,
     proxyHops: deps.proxyHops ?? 0,
     limits: deps.limits ?? {},
+    tracer: deps.tracer ?? null,
     readiness,
     isTransient,
     idempotency: deps.idempotency,

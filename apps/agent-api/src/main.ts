@@ -15,11 +15,14 @@ import {
   createMetrics,
   gauge,
   listen,
+  openTracer,
   queueCounter,
   repeat,
   runMain,
   serviceLimits,
   serviceTimeouts,
+  watchPool,
+  watchRedis,
 } from '@keelson/service-kit'
 import { agentNetwork } from './agents/agent-network.ts'
 import { createApp } from './app.ts'
@@ -36,6 +39,8 @@ await runMain(
   async (stack) => {
     const config = agentConfig(process.env)
     const log = createLogger({ service: 'agent-api', level: config.LOG_LEVEL })
+    const tracer = await openTracer(config, { service: 'agent-api', log })
+    if (tracer) stack.use(tracer)
     const metrics = createMetrics()
     const url = config.DATABASE_URL.expose()
     const db = stack.use(connect({ url, applicationName: 'agent-api', maxConnections: config.DATABASE_CONNECTIONS }))
@@ -56,8 +61,11 @@ await runMain(
     const count = queueCounter(metrics)
     const redisUrl = config.REDIS_URL ?? undefined
     const queue = stack.use(await connectQueue({ redisUrl, databaseUrl: url, log, count }))
+    watchPool(metrics, () => db.sql.reserve())
+    watchRedis(metrics, queue)
     const service = createApp({
       limits: serviceLimits(config),
+      tracer,
       db,
       spanWriter: writer,
       queue,

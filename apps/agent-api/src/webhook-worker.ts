@@ -8,12 +8,15 @@ import {
   createMetrics,
   createService,
   listen,
+  openTracer,
   queueCounter,
   runMain,
+  watchPool,
+  watchRedis,
 } from '@keelson/service-kit'
 import { agentNetwork } from './agents/agent-network.ts'
 import { webhookWorkerConfig } from './config.ts'
-import { deliveryMetrics } from './deliveries/delivery-metrics.ts'
+import { deliveryCounter, deliveryMetrics } from './deliveries/delivery-metrics.ts'
 import { startDeliveryWorker } from './deliveries/worker.ts'
 
 const refuseAll = () => Promise.reject(new ApiError('unauthenticated'))
@@ -26,6 +29,8 @@ await runMain(
       level: config.LOG_LEVEL,
       fields: ['delivery_id', 'attempts'],
     })
+    const tracer = await openTracer(config, { service: 'webhook-worker', log })
+    if (tracer) stack.use(tracer)
     const metrics = createMetrics()
     const url = config.DATABASE_URL.expose()
     const maxConnections = config.DATABASE_CONNECTIONS
@@ -38,8 +43,13 @@ await runMain(
     const count = queueCounter(metrics)
     const redisUrl = config.REDIS_URL ?? undefined
     const queue = stack.use(await connectQueue({ redisUrl, databaseUrl: url, log, count }))
+    watchPool(metrics, () => db.sql.reserve())
+    watchRedis(metrics, queue)
+    const attempted = deliveryCounter(metrics)
     stack.use(
       startDeliveryWorker({
+        attempted,
+        tracer,
         db,
         accountKeys,
         network,

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { Database } from '@keelson/database'
 import type { DeployedVendor } from '@keelson/database/platform'
 import type { JobPayload, Queue } from '@keelson/queue'
-import { repeat, type Logger } from '@keelson/service-kit'
+import { repeat, type Logger, type Tracer } from '@keelson/service-kit'
 import type { DeployerConfig } from './config.ts'
 import type { Ports } from './deployments/advance.ts'
 import { startReconciler } from './deployments/reconcile.ts'
@@ -12,6 +12,7 @@ import type { DeployerMetrics } from './metrics.ts'
 import { startStep } from './vendors/step.ts'
 import type { Vendor } from './vendors/vendor.ts'
 import { watchAvailability } from './watch/availability.ts'
+import { checkInvariants, type Invariant } from './watch/invariants.ts'
 import { orphanWatch } from './watch/orphans.ts'
 import { worker } from './worker.ts'
 
@@ -32,6 +33,7 @@ export type DeployerOptions = {
   queue: Pick<Queue, 'ring' | 'work'> | null
   vendors: Readonly<Record<DeployedVendor, Vendor>>
   metrics: DeployerMetrics
+  tracer?: Tracer | null
   log: Logger
   /** Cuts vendor calls short; their outcome is then unknown, and looked up by whoever takes over. */
   hurry: AbortSignal
@@ -45,7 +47,7 @@ const DOORBELL_PAD_MS = 5
 
 /** Starts everything a deployer does: doorbells, the reconciler, and the watches over what is deployed. */
 export const startDeployer = (options: DeployerOptions): AsyncDisposable => {
-  const { config, db, store, queue, vendors, metrics, log, hurry } = options
+  const { config, db, store, queue, vendors, metrics, tracer = null, log, hurry } = options
   // Every vendor call under way listens.
   setMaxListeners(0, hurry)
   const begin = () => startStep(config.stepMs, hurry)
@@ -53,7 +55,7 @@ export const startDeployer = (options: DeployerOptions): AsyncDisposable => {
     await queue?.ring('advance_deployment', { account_id, deployment_id: id }, { delayMs: delayMs + DOORBELL_PAD_MS })
   }
   const ports = { store, vendors, ring, startStep: begin, random: Math.random, limits: config.limits }
-  const advance = worker({ ports, metrics, log })
+  const advance = worker({ ports, metrics, tracer, log })
   const concurrency = config.WORKER_CONCURRENCY
   const intervalMs = config.SWEEP_INTERVAL
   const observeMs = config.OBSERVE_INTERVAL
@@ -63,6 +65,10 @@ export const startDeployer = (options: DeployerOptions): AsyncDisposable => {
     log.warn({ vendor, model_id }, 'an endpoint that no model needs')
   }
   const watchOrphans = orphanWatch({ ...watched, remove: config.REMOVE_ORPHANS, onOrphan })
+  const onBroken = (invariant: Invariant, count: number) => {
+    metrics.violations.inc({ invariant }, count)
+    log.error({ name: invariant, count }, 'an invariant is broken')
+  }
   const watchOne = { ...watched, observeMs, batch: WATCH_BATCH, concurrency: WATCH_CONCURRENCY }
 
   const batch = ROUNDS_PER_PLACE * concurrency
@@ -73,6 +79,14 @@ export const startDeployer = (options: DeployerOptions): AsyncDisposable => {
   const lateMs = queue === null ? 0 : intervalMs
   stack.use(startReconciler({ store, advance: sweep, lateMs, batch, concurrency, intervalMs, log }))
   stack.use(repeat({ name: 'availability', intervalMs: 5 * intervalMs, log, work: () => watchAvailability(watchOne) }))
+  stack.use(
+    repeat({
+      name: 'invariants',
+      intervalMs: config.ORPHAN_INTERVAL,
+      log,
+      work: () => checkInvariants({ db, onBroken }),
+    }),
+  )
   stack.use(repeat({ name: 'orphans', intervalMs: config.ORPHAN_INTERVAL, log, work: watchOrphans }))
   const share = fairShare(concurrency)
   // Beyond its share an account's doorbell is not heard: the reconciler comes by, and takes the accounts in turns.

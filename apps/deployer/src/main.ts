@@ -2,7 +2,7 @@ import { connect } from '@keelson/database'
 import { assertMigrated } from '@keelson/database/migrate'
 import { assertBoundRole, credentialReveals, openAccountKeys } from '@keelson/identity'
 import { connectQueue, type Count } from '@keelson/queue'
-import { createLogger, createMetrics, runMain } from '@keelson/service-kit'
+import { createLogger, createMetrics, openTracer, runMain, watchPool, watchRedis } from '@keelson/service-kit'
 import { deployerConfig } from './config.ts'
 import { startDeployer } from './deployer.ts'
 import { deploymentStore } from './deployments/store.ts'
@@ -18,6 +18,8 @@ await runMain(
   async (stack, signal) => {
     const config = deployerConfig(process.env)
     const log = createLogger({ service: 'deployer', level: config.LOG_LEVEL, fields: ['model_id'] })
+    const tracer = await openTracer(config, { service: 'deployer', log })
+    if (tracer) stack.use(tracer)
     const { HOST, limits } = config
     const databaseUrl = config.DATABASE_URL.expose()
 
@@ -31,6 +33,8 @@ await runMain(
     const queueAt = { redisUrl: config.REDIS_URL ?? undefined, databaseUrl }
     const queue = stack.use(await connectQueue({ ...queueAt, log, count }))
 
+    watchPool({ registry }, () => db.sql.reserve())
+    watchRedis({ registry }, queue)
     const reveals = credentialReveals({ db, accountKeys: await openAccountKeys(db, process.env) })
     const vendors = connectVendors(
       {
@@ -43,13 +47,14 @@ await runMain(
         concurrency: config.VENDOR_CONCURRENCY,
         requestTimeoutMs: config.VENDOR_REQUEST_TIMEOUT,
         metrics,
+        tracer,
       },
       stack,
     )
 
     const hurry = new AbortController()
     signal.addEventListener('abort', () => setTimeout(() => hurry.abort(), HURRY_MS).unref())
-    stack.use(startDeployer({ config, db, store, queue, vendors, metrics, log, hurry: hurry.signal }))
+    stack.use(startDeployer({ config, db, store, queue, vendors, metrics, tracer, log, hurry: hurry.signal }))
 
     const checks = { database: () => db.sql`select 1`.execute(), queue: queue.ping }
     const probes = { host: HOST, checks, registry, isStopping: () => signal.aborted }

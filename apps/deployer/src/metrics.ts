@@ -1,5 +1,6 @@
 import type { Metrics } from '@keelson/service-kit'
 import { Counter, Gauge, Histogram } from 'prom-client'
+import { INVARIANTS } from './watch/invariants.ts'
 
 const MINUTES = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600]
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -74,6 +75,18 @@ const queueMetrics = (registers: Metrics['registry'][]) => ({
   }),
 })
 
+/** Every invariant has a sample from the start, so that the first violation is an increase. */
+const invariantMetrics = (registers: Metrics['registry'][]) => {
+  const violations = new Counter({
+    name: 'invariant_violations_total',
+    help: 'Rows found that break a promise of ours; must stay 0',
+    labelNames: ['invariant'] as const,
+    registers,
+  })
+  for (const invariant of INVARIANTS) violations.inc({ invariant }, 0)
+  return { violations }
+}
+
 type Backlog = () => Promise<{ pending: number; oldestMs: number }>
 
 /** Asked when somebody scrapes; both gauges from one query. */
@@ -101,6 +114,7 @@ export const deployerMetrics = ({ registry }: Pick<Metrics, 'registry'>, backlog
   ...deploymentMetrics([registry]),
   ...vendorMetrics([registry]),
   ...queueMetrics([registry]),
+  ...invariantMetrics([registry]),
   ...backlogMetrics([registry], backlog),
 })
 

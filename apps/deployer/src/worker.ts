@@ -1,17 +1,18 @@
-import type { Logger } from '@keelson/service-kit'
+import type { Logger, Tracer } from '@keelson/service-kit'
 import { advance, type Advance, type Ports } from './deployments/advance.ts'
 import type { DeployerMetrics } from './metrics.ts'
 
 export type WorkerOptions = {
   ports: Ports
   metrics: Pick<DeployerMetrics, 'deployments' | 'deploymentSeconds' | 'reconciles' | 'leasesLost' | 'vendorRefusedKey'>
+  tracer: Tracer | null
   log: Logger
 }
 
 const traceId = (traceparent: string | null): string | undefined => traceparent?.split('-')[1]
 
 /** `advance`, counted and logged. */
-export const worker = ({ ports, metrics, log }: WorkerOptions) => {
+export const worker = ({ ports, metrics, tracer, log }: WorkerOptions) => {
   const tellEnd = ({ claim, change }: Extract<Advance, { result: 'advanced' }>): void => {
     const { kind, queuedMs } = claim
     const outcome = change.phase
@@ -44,10 +45,16 @@ export const worker = ({ ports, metrics, log }: WorkerOptions) => {
   }
 
   return async (id: string, source: 'doorbell' | 'sweeper'): Promise<Advance> => {
+    const startedAt = performance.now()
     const step = await advance(ports, id)
     metrics.reconciles.inc({ source, result: step.result })
     if (step.result === 'lost') metrics.leasesLost.inc()
-    if (step.result === 'advanced') tellStep(step, source)
+    if (step.result === 'advanced') {
+      const { kind, traceparent: parent, model_vendor: vendor } = step.claim
+      const span = tracer?.start({ name: 'advance_deployment', kind: 'consumer', parent, startedAt })
+      span?.end({ 'keelson.kind': kind, 'keelson.source': source, 'keelson.vendor': vendor })
+      tellStep(step, source)
+    }
     return step
   }
 }

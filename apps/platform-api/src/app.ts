@@ -9,6 +9,7 @@ import {
   type Metrics,
   type Service,
   type ServiceLimits,
+  type Tracer,
 } from '@keelson/service-kit'
 import { credentialRoutes } from './credentials/routes.ts'
 import { modelRoutes } from './models/routes.ts'
@@ -26,6 +27,7 @@ export type Deps = {
   idempotency: IdempotencyStore
   proxyHops?: number
   limits?: Partial<ServiceLimits>
+  tracer?: Tracer | null
   log: Logger
   metrics: Metrics
   /** Whether hosted models may be registered. */
@@ -44,6 +46,7 @@ export const createApp = (deps: Deps): Service => {
     authenticate,
     proxyHops: deps.proxyHops ?? 0,
     limits: deps.limits ?? {},
+    tracer: deps.tracer ?? null,
     readiness,
     isTransient,
     idempotency: deps.idempotency,

@@ -16,10 +16,13 @@ import {
   createLogger,
   createMetrics,
   listen,
+  openTracer,
   queueCounter,
   runMain,
   serviceLimits,
   serviceTimeouts,
+  watchPool,
+  watchRedis,
 } from '@keelson/service-kit'
 import { createApp } from './app.ts'
 import { platformConfig } from './config.ts'
@@ -28,6 +31,8 @@ await runMain(
   async (stack) => {
     const config = platformConfig(process.env)
     const log = createLogger({ service: 'platform-api', level: config.LOG_LEVEL, fields: ['seal', 'rows', 'mac'] })
+    const tracer = await openTracer(config, { service: 'platform-api', log })
+    if (tracer) stack.use(tracer)
     const metrics = createMetrics()
     const database_url = config.DATABASE_URL.expose()
     const db = stack.use(
@@ -54,9 +59,12 @@ await runMain(
         count: queueCounter(metrics),
       }),
     )
+    watchPool(metrics, () => db.sql.reserve())
+    watchRedis(metrics, queue)
     const nativeInferenceGateway = config.NATIVE_INFERENCE_GATEWAY
     const service = createApp({
       limits: serviceLimits(config),
+      tracer,
       db,
       queue,
       accountKeys,

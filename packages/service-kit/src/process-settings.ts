@@ -1,6 +1,7 @@
 import { LOG_LEVELS } from './logger.ts'
 import { limitSettings } from './limit-settings.ts'
 import { setting } from './setting.ts'
+import { tracingSettings } from './tracing-settings.ts'
 
 export type ProcessDefaults = {
   /** The default ports, and what the first one serves. */
@@ -24,6 +25,7 @@ export const processSettings = ({ port, metricsPort, serves, wakes }: ProcessDef
     PORT: setting.port({ default: port, description: `the port of ${serves}` }),
     METRICS_PORT: setting.port({ default: metricsPort, description: 'the port of the metrics' }),
     LOG_LEVEL: setting.oneOf(LOG_LEVELS, { default: 'info', description: 'the least severe level that is logged' }),
+    ...tracingSettings,
   }) as const
 
 /** What the processes need that answer requests. */

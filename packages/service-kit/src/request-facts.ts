@@ -11,7 +11,7 @@ export type Connection = { incoming?: IncomingMessage; outgoing?: ServerResponse
 export type RequestFacts = Connection & {
   readonly requestId: string
   /** W3C trace context, when the caller sent a well-formed one. */
-  readonly traceparent: string | null
+  traceparent: string | null
   readonly startedAt: number
   /** The path as it was received, never decoded. */
   readonly path: string

@@ -5,6 +5,7 @@ import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import type { Authenticate } from './principal.ts'
 import type { RateLimit } from './rate-limit.ts'
+import type { Tracer } from './tracer.ts'
 
 export type ServiceOptions = {
   name: 'platform-api' | 'agent-api'
@@ -25,6 +26,8 @@ export type ServiceOptions = {
   /** Where the files of the API reference are; by default beside the bundle, else in node_modules. */
   docsDirectory?: string
   limits?: Partial<ServiceLimits>
+  /** Told of every request as a span; without it, trace contexts are passed on as they came. */
+  tracer?: Tracer | null
 }
 
 export type ServiceLimits = LoadLimits & {

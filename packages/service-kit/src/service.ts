@@ -5,6 +5,7 @@ import { type LoadGuard, loadGuard, overloaded } from './load.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { toApiError } from './problems.ts'
+import { traceRequest } from './trace-request.ts'
 import { PROBES, publicPages } from './public-pages.ts'
 import { rateLimiter } from './rate-limit.ts'
 import { type Connection, type RequestFacts, requestFacts } from './request-facts.ts'
@@ -72,7 +73,7 @@ const answerer = (options: ServiceOptions, load: LoadGuard, table: ReturnType<ty
 
 /** Creates a service without any operation; everything it needs is an argument, and nothing listens yet. */
 export const createService = (options: ServiceOptions): Service => {
-  const { log, metrics, authenticate, idempotency, proxyHops = 0 } = options
+  const { log, metrics, authenticate, idempotency, proxyHops = 0, tracer = null } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const table = routeTable({ log, authenticate, proxyHops, limitRate: rateLimiter(limits.rate), idempotency })
   const load = loadGuard(limits)
@@ -91,6 +92,7 @@ export const createService = (options: ServiceOptions): Service => {
     fetch: async (request, connection = {}) => {
       const { outgoing } = connection
       const facts = requestFacts(request, connection, bodies)
+      const endTrace = traceRequest(tracer, request.method, facts)
       // In flight until its work has ended and its answer has gone out: whose client left still costs what it costs.
       let pending = outgoing ? 2 : 1
       const leave = (): void => {
@@ -104,6 +106,7 @@ export const createService = (options: ServiceOptions): Service => {
       const response = await answer(request, facts)
       leave()
       if (isDraining && outgoing && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
+      endTrace?.(response.status)
       record(request.method, facts, response.status)
       return response
     },

@@ -13,13 +13,23 @@ export type VerifiedEvent = {
   path: string
   query: string
   headers: Headers
+  /** The trace that its delivery belongs to. */
+  traceparent: string | null
   body: Buffer
   payload: Payload | null
+}
+
+export type AcceptDeps = {
+  db: Pick<Database, 'sql'>
+  queue: Pick<Queue, 'ring'>
+  /** Told of an event that is known already and needs nothing done. */
+  onDuplicate: (source: string) => void
 }
 
 const newDelivery = (event: VerifiedEvent): NewDelivery => {
   const { key, agent_name, path, query, body } = event
   const { account_id, agent_id, key_id, source, is_disabled } = key
+  const trace = event.traceparent === null ? {} : { traceparent: event.traceparent }
   return {
     account_id,
     id: uuidv7(),
@@ -30,7 +40,7 @@ const newDelivery = (event: VerifiedEvent): NewDelivery => {
     source_delivery_id: eventId(event),
     path,
     query,
-    headers: JSON.stringify(passedHeaders(event.headers, source)),
+    headers: JSON.stringify({ ...passedHeaders(event.headers, source), ...trace }),
     body,
     status: is_disabled ? 'dead' : 'pending',
     last_error: is_disabled ? 'deliveries of this key are off' : null,
@@ -53,7 +63,7 @@ const busy = (error: unknown): never => {
  * Commits verified events, many to a statement, and answers 202: from then on an event is delivered until the agent
  * accepts it. One that is known already is not kept twice; when it failed, or still waits, it is tried again now.
  */
-export const deliveryAcceptor = ({ db, queue }: { db: Pick<Database, 'sql'>; queue: Pick<Queue, 'ring'> }) => {
+export const deliveryAcceptor = ({ db, queue, onDuplicate }: AcceptDeps) => {
   const writes = groupCommit<NewDelivery, string | null>({
     write: (rows) => writeDeliveries(db, rows),
     keyOf: identityOf,
@@ -69,7 +79,9 @@ export const deliveryAcceptor = ({ db, queue }: { db: Pick<Database, 'sql'>; que
     const row = newDelivery(event)
     const { account_id } = row
     const delivery_id = await writes.submit(account_id, row, row.body.length + row.headers.length).catch(busy)
-    if (delivery_id !== null) void queue.ring('deliver_webhook', { delivery_id, account_id })
+    const trace = { traceparent: event.traceparent ?? undefined }
+    if (delivery_id === null) onDuplicate(event.key.source)
+    else void queue.ring('deliver_webhook', { delivery_id, account_id }, trace)
     const headers = delivery_id === null ? {} : { 'x-keelson-delivery-id': delivery_id }
     return new Response(null, { status: 202, headers })
   }

@@ -1,12 +1,13 @@
 import { createSecretKey } from 'node:crypto'
 import type { Database } from '@keelson/database'
 import type { AccountKeys } from '@keelson/secrets'
-import { ApiError, type Logger } from '@keelson/service-kit'
+import { ApiError, type Logger, type Tracer } from '@keelson/service-kit'
 import type { AgentNetwork } from '../agents/agent-network.ts'
 import { ensureSigningSecret } from '../agents/signing-secret.ts'
 import { callAgent } from '../forward/call-agent.ts'
 import { agentUrl } from '../forward/forward-path.ts'
 import { hopHeaders, type HeaderFields } from '../forward/forwarded-headers.ts'
+import { agentSpan } from '../forward/agent-span.ts'
 import type { Claim } from './claim.ts'
 import { pauseMs } from './schedule.ts'
 import type { Outcome, Settlements } from './settle.ts'
@@ -17,15 +18,23 @@ export type DeliverDeps = {
   network: AgentNetwork
   settlements: Pick<Settlements, 'succeeded' | 'failed'>
   log: Logger
+  /** Counts attempts by what came of them. */
+  attempted?: (result: 'delivered' | 'failed' | 'given_up') => void
+  /** Told of every attempt as a span. */
+  tracer?: Tracer | null
   /** For the whole attempt. */
   attemptMs: number
 }
 
 const READ_BYTES = 65_536
 
-const attempt = async ({ db, accountKeys, network, attemptMs }: DeliverDeps, claim: Claim): Promise<Outcome> => {
+const attempt = async (
+  { db, accountKeys, network, attemptMs, tracer }: DeliverDeps,
+  claim: Claim,
+): Promise<Outcome> => {
   const { account_id, agent_id, key_id, source, id, attempts, body } = claim
-  const passed = JSON.parse(claim.headers) as HeaderFields
+  const { traceparent: accepted = null, ...passed } = JSON.parse(claim.headers) as HeaderFields
+  const span = agentSpan(tracer, accepted, source)
   const signingSecret = createSecretKey(await ensureSigningSecret({ db, accountKeys }, { account_id, agent_id }))
   const hop = hopHeaders({
     key: { account_id, agent_id, key_id, source, signingSecret },
@@ -33,12 +42,14 @@ const attempt = async ({ db, accountKeys, network, attemptMs }: DeliverDeps, cla
     attempt: attempts,
     body,
     requestId: id,
-    traceparent: null,
+    traceparent: span.traceparent,
     nowSeconds: Math.floor(Date.now() / 1000),
   })
   const late = AbortSignal.timeout(attemptMs)
   const url = agentUrl(claim.acp_url, claim.path, claim.query)
-  const answer = await callAgent(network, { url, method: 'POST', headers: { ...passed, ...hop }, body, signal: late })
+  const answer = await span.around(() =>
+    callAgent(network, { url, method: 'POST', headers: { ...passed, ...hop }, body, signal: late }),
+  )
   await answer.body.dump({ limit: READ_BYTES, signal: late }).catch(() => {})
   const { statusCode } = answer
   const isAccepted = statusCode >= 200 && statusCode < 300
@@ -56,8 +67,10 @@ const outcomeOf = (error: unknown): Outcome => {
 /** Attempts a delivery once and writes down what came of it. */
 export const deliver = async (deps: DeliverDeps, claim: Claim): Promise<void> => {
   const outcome = await attempt(deps, claim).catch(outcomeOf)
-  if (outcome.last_error === null) return deps.settlements.succeeded(claim, outcome)
+  const isDelivered = outcome.last_error === null
   const pause = pauseMs(claim.failures + 1)
+  deps.attempted?.(isDelivered ? 'delivered' : pause === null ? 'given_up' : 'failed')
+  if (isDelivered) return deps.settlements.succeeded(claim, outcome)
   const { account_id, agent_id, key_id, id: delivery_id, attempts } = claim
   const facts = { account_id, agent_id, key_id, delivery_id, attempts, status: outcome.last_status }
   deps.log[pause === null ? 'error' : 'warn'](facts, pause === null ? 'a delivery was given up' : 'an attempt failed')

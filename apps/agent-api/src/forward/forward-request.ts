@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
-import { uuidv7, type Logger, type RawContext } from '@keelson/service-kit'
+import { uuidv7, type Logger, type RawContext, type Tracer } from '@keelson/service-kit'
 import type { AgentNetwork } from '../agents/agent-network.ts'
+import { agentSpan } from './agent-span.ts'
 import { answerBody } from './answer.ts'
 import { callAgent } from './call-agent.ts'
 import { deadline } from './deadline.ts'
@@ -19,18 +20,22 @@ export const FORWARD_LIMITS: ForwardLimits = { totalMs: 300_000, maxBytes: 104_8
 
 export type Forwarded = { key: WebhookKey; path: string; query: string; body: Buffer | Readable }
 
+type ForwardDeps = { network: AgentNetwork; limits: ForwardLimits; log: Logger; tracer?: Tracer | null }
+
 /**
  * Hands a verified request to its agent and passes the answer on while it comes.
  *
  * @throws ApiError `agent_unreachable`, `agent_timeout`
  */
 export const forwardRequest = async (
-  { network, limits, log }: { network: AgentNetwork; limits: ForwardLimits; log: Logger },
+  { network, limits, log, tracer }: ForwardDeps,
   c: RawContext,
   { key, path, query, body }: Forwarded,
 ): Promise<Response> => {
   const { raw } = c.req
-  const { requestId, traceparent, outgoing } = c.env
+  const { requestId, outgoing } = c.env
+  const span = agentSpan(tracer, c.env.traceparent, key.source)
+  const { traceparent } = span
   const nowSeconds = Math.floor(Date.now() / 1000)
   const signed = Buffer.isBuffer(body) ? body : null
   const hop = hopHeaders({ key, id: uuidv7(), attempt: 1, body: signed, requestId, traceparent, nowSeconds })
@@ -42,13 +47,15 @@ export const forwardRequest = async (
       }
     : null
   try {
-    const answer = await callAgent(network, {
-      url: agentUrl(key.acp_url, path, query),
-      method: raw.method as 'GET' | 'HEAD' | 'POST',
-      headers: { ...passedHeaders(raw.headers, key.source), ...hop },
-      body,
-      signal,
-    })
+    const answer = await span.around(() =>
+      callAgent(network, {
+        url: agentUrl(key.acp_url, path, query),
+        method: raw.method as 'GET' | 'HEAD' | 'POST',
+        headers: { ...passedHeaders(raw.headers, key.source), ...hop },
+        body,
+        signal,
+      }),
+    )
     const content = await answerBody(answer, limits, { onEnd: clear, cut })
     return new Response(content as BodyInit | null, {
       status: answer.statusCode,

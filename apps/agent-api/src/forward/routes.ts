@@ -9,8 +9,10 @@ import { isForm, textAt } from './payload.ts'
 import { presentedProof } from './presented.ts'
 import { isDurable, receiver } from './receive.ts'
 import type { Verified } from './verify-request.ts'
+import { webhookMetrics, type WebhookOutcome } from './webhook-metrics.ts'
 
-type ForwardDeps = Pick<Deps, 'db' | 'keyring' | 'log' | 'network' | 'queue'> & Partial<Pick<Deps, 'forwardLimits'>>
+type ForwardDeps = Pick<Deps, 'db' | 'keyring' | 'log' | 'network' | 'queue'> &
+  Partial<Pick<Deps, 'forwardLimits' | 'tracer'>>
 
 const MAX_HELD_BYTES = 268_435_456
 const UNPROVED_BYTES = 4096
@@ -44,26 +46,32 @@ const assertUncompressed = (c: RawContext): void => {
 
 /** The ingress of webhooks: verified first, then handed to the agent at once or kept for it. */
 export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
-  const { keyring, log, network } = deps
+  const { keyring, log, network, tracer = null } = deps
+  const metrics = webhookMetrics(service.metrics)
   const receive = receiver(keyring)
-  const accept = deliveryAcceptor(deps)
+  const accept = deliveryAcceptor({ ...deps, onDuplicate: metrics.duplicate })
   const limits = deps.forwardLimits ?? FORWARD_LIMITS
   const openHold = inFlightBytes(MAX_HELD_BYTES)
   const accepted = acceptedEvents()
 
-  const handle = async (c: RawContext): Promise<Response> => {
+  const handle = async (c: RawContext, outcome: WebhookOutcome): Promise<Response> => {
     const target = readTarget(c.env.path)
     const query = checkQuery(c.env.query)
     const presented = presentedProof(c.req.raw.headers)
     if (presented === null) return answerUnproved(c)
+    outcome.source = presented.scheme
     assertUncompressed(c)
     using held = openHold()
     const { verified, body } = await receive(c, target, presented, held)
     const { key, payload } = verified
     const path = encodeSegments(target.segments)
     const answer = answerSlack(verified)
-    if (answer) return answer
+    if (answer) {
+      outcome.result = 'answered'
+      return answer
+    }
     if (isDurable(c, key) && Buffer.isBuffer(body)) {
+      outcome.result = 'stored'
       return await accept({
         key,
         agent_name: target.agent_name,
@@ -72,11 +80,16 @@ export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
         body,
         payload,
         headers: c.req.raw.headers,
+        traceparent: c.env.traceparent,
       })
     }
     const event = accepted.idOf({ key, payload, headers: c.req.raw.headers, method: c.req.method })
-    if (accepted.has(event)) return new Response(null, { status: 200, headers: { 'x-keelson-duplicate': 'true' } })
-    const response = await forwardRequest({ network, limits, log }, c, { key, path, query, body })
+    if (accepted.has(event)) {
+      metrics.duplicate(key.source)
+      outcome.result = 'answered'
+      return new Response(null, { status: 200, headers: { 'x-keelson-duplicate': 'true' } })
+    }
+    const response = await forwardRequest({ network, limits, log, tracer }, c, { key, path, query, body })
     if (response.ok) accepted.add(event)
     return response
   }
@@ -85,6 +98,13 @@ export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
     ['get', 'forwardGet'],
     ['post', 'forwardPost'],
   ] as const) {
-    service.raw(method, '/agents/forward/name/:agent_name/*', handle, { operationId })
+    service.raw(
+      method,
+      '/agents/forward/name/:agent_name/*',
+      (c) => metrics.counting((outcome) => handle(c, outcome)),
+      {
+        operationId,
+      },
+    )
   }
 }

@@ -1,5 +1,5 @@
 import type { DeployedVendor } from '@keelson/database/platform'
-import type { Secret } from '@keelson/service-kit'
+import type { Secret, Tracer } from '@keelson/service-kit'
 import type { DeployerMetrics } from '../metrics.ts'
 import { circuitBreaker } from './circuit-breaker.ts'
 import type { VendorLabels } from './configuration.ts'
@@ -19,6 +19,7 @@ export type ConnectVendorsOptions = {
   concurrency: number
   requestTimeoutMs: number
   metrics: Pick<DeployerMetrics, 'vendorRequests' | 'vendorSeconds'>
+  tracer: Tracer | null
 }
 
 const DRIVERS = { launch, llmengine: llmEngine }
@@ -36,7 +37,7 @@ export const connectVendors = (
   options: ConnectVendorsOptions,
   stack: AsyncDisposableStack,
 ): Record<DeployedVendor, Vendor> => {
-  const { connections, labels, resolveCredential, concurrency, requestTimeoutMs, metrics } = options
+  const { connections, labels, resolveCredential, concurrency, requestTimeoutMs, metrics, tracer } = options
   const connectOne = (vendor: DeployedVendor): Vendor => {
     const { url, apiKey } = connections[vendor]
     if (url === null || apiKey === null) return absent(vendor)
@@ -46,7 +47,10 @@ export const connectVendors = (
     }
     const key = apiKey.expose()
     const breaker = circuitBreaker(BREAKER)
-    const http = stack.use(vendorHttp({ baseUrl: url, apiKey: key, concurrency, requestTimeoutMs, breaker, onRequest }))
+    const traced = { tracer, vendor }
+    const http = stack.use(
+      vendorHttp({ baseUrl: url, apiKey: key, concurrency, requestTimeoutMs, breaker, onRequest, ...traced }),
+    )
     return DRIVERS[vendor]({ http, apiKey: key, labels, resolveCredential })
   }
   return { launch: connectOne('launch'), llmengine: connectOne('llmengine') }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Tracer } from '@keelson/service-kit'
 import { Agent, request } from 'undici'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { limited } from './limited.ts'
@@ -34,6 +35,9 @@ export type VendorHttpOptions = {
   breaker: CircuitBreaker
   /** @param outcome a status class such as `2xx`, `no_answer`, or `not_sent` */
   onRequest: (operation: string, outcome: string, seconds: number) => void
+  /** Told of every request as a span, with the name of the vendor. */
+  tracer?: Tracer | null
+  vendor?: string
 }
 
 export type VendorHttp = AsyncDisposable & {
@@ -137,12 +141,18 @@ const sender = (dispatcher: Agent, { baseUrl, apiKey, requestTimeoutMs, breaker 
 }
 
 const observed =
-  (send: Sender, { onRequest }: VendorHttpOptions): Sender =>
+  (send: Sender, { onRequest, tracer, vendor = '' }: VendorHttpOptions): Sender =>
   async (call, step) => {
     const started = performance.now()
-    const tell = (outcome: string) => onRequest(call.operation, outcome, (performance.now() - started) / 1000)
+    const { method, operation } = call
+    const span = tracer?.start({ name: `${method} ${vendor}`, kind: 'client', parent: call.traceparent })
+    const tell = (outcome: string) => {
+      onRequest(operation, outcome, (performance.now() - started) / 1000)
+      const attributes = { 'http.request.method': method, 'keelson.vendor': vendor, 'keelson.operation': operation }
+      span?.end({ ...attributes, 'keelson.outcome': outcome }, { failed: !/^[1-4]xx$/.test(outcome) })
+    }
     try {
-      const answer = await send(call, step)
+      const answer = await send({ ...call, traceparent: span?.traceparent ?? call.traceparent }, step)
       tell(`${Math.floor(answer.status / 100)}xx`)
       return answer
     } catch (error) {

@@ -1,0 +1,21 @@
+import { ApiError, type Tracer } from '@keelson/service-kit'
+
+/** A call of an agent as a span; without a tracer, the trace context is passed on as it came. */
+export const agentSpan = (tracer: Tracer | null | undefined, parent: string | null, source: string) => {
+  const span = tracer?.start({ name: 'POST agent', kind: 'client', parent })
+  return {
+    traceparent: span?.traceparent ?? parent,
+    around: async <T extends { statusCode: number }>(call: () => Promise<T>): Promise<T> => {
+      try {
+        const answer = await call()
+        const { statusCode } = answer
+        span?.end({ 'keelson.source': source, 'http.response.status_code': statusCode }, { failed: statusCode >= 500 })
+        return answer
+      } catch (error) {
+        const type = error instanceof ApiError ? error.code : 'aborted'
+        span?.end({ 'keelson.source': source, 'error.type': type }, { failed: true })
+        throw error
+      }
+    },
+  }
+}
