@@ -28,6 +28,10 @@ export const operationsOf = ({ paths }: Document): Operation[] =>
 export const undeclaredMethods = ({ paths }: Document, path: string): string[] =>
   METHODS.filter((method) => !Object.keys(paths[path] ?? {}).includes(method))
 
+/** A value that a parameter's schema refuses; `null` where it takes any text. */
+const wrongValue = ({ schema }: Parameter): string | null =>
+  schema.enum || schema.type === 'integer' || schema.type === 'boolean' ? 'none of these' : null
+
 export type FuzzRequest = { path: string; body: unknown; isWrong: boolean }
 
 const parametersIn = (place: string, { parameters = [] }: Operation) => parameters.filter((one) => one.in === place)
@@ -58,10 +62,18 @@ export const requestsTo = (
   }))
   const wrong = schema && wrongBodies(schema, components)?.map((body) => ({ body, isWrong: true }))
   const bodies = wrong ? fc.oneof({ weight: 3, arbitrary: right }, { weight: 1, arbitrary: wrong }) : right
-  return fc.tuple(inPath, inQuery, bodies).map(([params, query, { body, isWrong }]) => {
+  const refusable = queries.filter((one) => wrongValue(one) !== null)
+  const wrongQuery = fc
+    .nat()
+    .map((index) => refusable[index % Math.max(refusable.length, 1)])
+    .map((one): Record<string, unknown> => (one ? { [one.name]: wrongValue(one) } : {}))
+  const spoilt = fc.oneof({ weight: 4, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: wrongQuery })
+  return fc.tuple(inPath, inQuery, bodies, spoilt).map(([params, rightQuery, { body, isWrong }, wrongParts]) => {
+    const query = { ...rightQuery, ...wrongParts }
     const values = params.map((value) => encode(value) || 'empty')
     const path = operation.path.replaceAll(/\{\w+\}/g, () => values.shift() ?? 'none')
     const search = Object.entries(query).map(([name, value]) => `${name}=${encode(value)}`)
-    return { path: search.length > 0 ? `${path}?${search.join('&')}` : path, body, isWrong }
+    const hasWrongQuery = Object.keys(wrongParts).length > 0
+    return { path: search.length > 0 ? `${path}?${search.join('&')}` : path, body, isWrong: isWrong || hasWrongQuery }
   })
 }

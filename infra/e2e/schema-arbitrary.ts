@@ -121,12 +121,27 @@ const WRONG = new Map<string, unknown>([
   ['object', 'object'],
 ])
 
-/** Bodies of which one declared member is missing or of another type; none where the schema lets nothing be wrong. */
+const LONGEST_WRONG = 20_000
+
+/** Just beyond what a schema allows. */
+const beyond = ({ enum: choices, type, minimum, maximum, minLength, maxLength, maxItems }: Schema): unknown[] => [
+  ...(choices && typeof choices[0] === 'string' ? ['none of these'] : []),
+  ...(typeof type === 'string' && WRONG.has(type) ? [WRONG.get(type)] : []),
+  ...(minimum === undefined ? [] : [minimum - 1]),
+  ...(maximum === undefined ? [] : [maximum + 1]),
+  ...(minLength ? [''] : []),
+  ...(maxLength !== undefined && maxLength < LONGEST_WRONG ? ['x'.repeat(maxLength + 1)] : []),
+  ...(maxItems !== undefined && maxItems < LONGEST_WRONG ? [Array.from({ length: maxItems + 1 }, () => null)] : []),
+]
+
+/** Bodies of which one declared member is missing or of another type or out of bounds; none where the schema lets nothing be wrong. */
 export const wrongBodies = (schema: Schema, components: Components): fc.Arbitrary<unknown> | null => {
   const target = schema.$ref ? (components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema
   const { properties = {}, required = [] } = target
-  const typed = Object.entries(properties).flatMap(([name, { type }]) =>
-    typeof type === 'string' && WRONG.has(type) ? [{ name, wrong: WRONG.get(type) }] : [],
+  const named = (part: Schema): Schema =>
+    part.$ref ? (components.schemas[part.$ref.split('/').at(-1) ?? ''] ?? {}) : part
+  const typed = Object.entries(properties).flatMap(([name, part]) =>
+    beyond(named(part)).map((wrong) => ({ name, wrong })),
   )
   const missing = required.map((name) => ({ name, wrong: undefined }))
   if (typed.length + missing.length === 0) return null
