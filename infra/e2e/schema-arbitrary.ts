@@ -124,12 +124,11 @@ const WRONG = new Map<string, unknown>([
 const LONGEST_WRONG = 20_000
 
 /** Just beyond what a schema allows. */
-const beyond = ({ enum: choices, type, minimum, maximum, minLength, maxLength, maxItems }: Schema): unknown[] => [
+const beyond = ({ enum: choices, type, minimum, maximum, maxLength, maxItems }: Schema): unknown[] => [
   ...(choices && typeof choices[0] === 'string' ? ['none of these'] : []),
   ...(typeof type === 'string' && WRONG.has(type) ? [WRONG.get(type)] : []),
   ...(minimum === undefined ? [] : [minimum - 1]),
   ...(maximum === undefined ? [] : [maximum + 1]),
-  ...(minLength ? [''] : []),
   ...(maxLength !== undefined && maxLength < LONGEST_WRONG ? ['x'.repeat(maxLength + 1)] : []),
   ...(maxItems !== undefined && maxItems < LONGEST_WRONG ? [Array.from({ length: maxItems + 1 }, () => null)] : []),
 ]

@@ -42,13 +42,13 @@ const attempt = async (
     attempt: attempts,
     body,
     requestId: id,
-    traceparent: span.traceparent,
+    traceparent: accepted,
     nowSeconds: Math.floor(Date.now() / 1000),
   })
   const late = AbortSignal.timeout(attemptMs)
   const url = agentUrl(claim.acp_url, claim.path, claim.query)
   const answer = await span.around(() =>
-    callAgent(network, { url, method: 'POST', headers: { ...passed, ...hop }, body, signal: late }),
+    callAgent(network, { url, method: 'POST', headers: { ...passed, ...hop, ...span.headers }, body, signal: late }),
   )
   await answer.body.dump({ limit: READ_BYTES, signal: late }).catch(() => {})
   const { statusCode } = answer

@@ -4,7 +4,8 @@ import { ApiError, type Tracer } from '@keelson/service-kit'
 export const agentSpan = (tracer: Tracer | null | undefined, parent: string | null, source: string) => {
   const span = tracer?.start({ name: 'POST agent', kind: 'client', parent })
   return {
-    traceparent: span?.traceparent ?? parent,
+    /** Makes the span the parent of what the agent does. */
+    headers: span ? { traceparent: span.traceparent } : {},
     around: async <T extends { statusCode: number }>(call: () => Promise<T>): Promise<T> => {
       try {
         const answer = await call()

@@ -33,9 +33,8 @@ export const forwardRequest = async (
   { key, path, query, body }: Forwarded,
 ): Promise<Response> => {
   const { raw } = c.req
-  const { requestId, outgoing } = c.env
-  const span = agentSpan(tracer, c.env.traceparent, key.source)
-  const { traceparent } = span
+  const { requestId, traceparent, outgoing } = c.env
+  const span = agentSpan(tracer, traceparent, key.source)
   const nowSeconds = Math.floor(Date.now() / 1000)
   const signed = Buffer.isBuffer(body) ? body : null
   const hop = hopHeaders({ key, id: uuidv7(), attempt: 1, body: signed, requestId, traceparent, nowSeconds })
@@ -51,7 +50,7 @@ export const forwardRequest = async (
       callAgent(network, {
         url: agentUrl(key.acp_url, path, query),
         method: raw.method as 'GET' | 'HEAD' | 'POST',
-        headers: { ...passedHeaders(raw.headers, key.source), ...hop },
+        headers: { ...passedHeaders(raw.headers, key.source), ...hop, ...span.headers },
         body,
         signal,
       }),
