@@ -51,6 +51,9 @@ export const sendLargeBatch = ({ url, api_key }: CrashStack, name: string): Prom
       'content-length': chunks.reduce((sum, { length }) => sum + length, 0),
     }
     const sending = request(`${url}/spans/batch`, { method: 'POST', headers, agent: false })
-    sending.on('response', (answer) => answer.resume().on('close', () => resolve(answer.statusCode ?? 0)))
+    sending.on('response', (answer) => {
+      answer.resume()
+      resolve(answer.statusCode ?? 0)
+    })
     pipeline(Readable.from(chunks), sending, (error) => error && setTimeout(resolve, 1000, 0))
   })

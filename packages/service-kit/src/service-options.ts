@@ -40,7 +40,7 @@ export type ServiceLimits = LoadLimits & {
 export const DEFAULT_LIMITS: ServiceLimits = {
   maxInFlight: 1000,
   maxEventLoopDelayMs: 250,
-  maxBodyBytes: 64 * 1_048_576,
+  maxBodyBytes: 48 * 1_048_576,
   rate: { requestsPerSecond: 2000, burst: 4000 },
 }
 
