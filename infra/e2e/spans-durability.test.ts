@@ -39,7 +39,8 @@ describe.concurrent('under load', () => {
       await acknowledgesMore(clients, 500)
       expect(memory.stop()).toBeLessThan(300)
       expect(answers).toContain(503)
-      expect([...answers].filter((status) => status !== 200 && status !== 503)).toEqual([])
+      // 0: a refused body that was still being sent may meet a closed connection instead of the answer.
+      expect([...answers].filter((status) => ![0, 200, 503].includes(status))).toEqual([])
       expect((await clients.finish()).problems).toEqual([])
     },
   )
