@@ -13,7 +13,7 @@ const withoutGuard = async (name: string, seed: number): Promise<Verdict> => {
   const control = controlOf(name)
   const directory = await mkdtemp(join(tmpdir(), 'keelson-control-'))
   try {
-    await buildWithout(control.cuts, directory)
+    await buildWithout(control, directory)
     return await run({ ...control, seed, bundles: directory })
   } finally {
     await rm(directory, { recursive: true, force: true })

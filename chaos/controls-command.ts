@@ -15,12 +15,13 @@ import { describeVerdict } from './verdict.ts'
 const SEED = 1
 
 const tryWithout = async (name: string): Promise<Missed> => {
-  const { cuts, summary, finds, ...focus } = controlOf(name)
-  const intact = await run({ ...focus, seed: SEED, bundles: ROOT })
+  const control = controlOf(name)
+  const { summary, finds } = control
+  const intact = await run({ ...control, seed: SEED, bundles: ROOT })
   if (!intact.holds) process.stdout.write(`with its guard: ${describeVerdict(intact)}\n`)
   const directory = await mkdtemp(join(tmpdir(), 'keelson-control-'))
-  await buildWithout(cuts, directory)
-  const cut = await run({ ...focus, seed: SEED, bundles: directory })
+  await buildWithout(control, directory)
+  const cut = await run({ ...control, seed: SEED, bundles: directory })
   await rm(directory, { recursive: true, force: true })
   const found = cut.violations.filter(({ kind }) => kind === finds)
   process.stdout.write(`${name}: ${summary}\n  ${found.length} ${finds}, such as ${found[0]?.detail ?? 'none'}\n`)

@@ -5,10 +5,14 @@ import type { ProcessName } from './stack/services.ts'
 /** A guard as it stands in its file, and what stands there without it. */
 export type Cut = { file: string; guard: string; without: string }
 
+export type Unpatched = { name: string; patch: string }
+
 /** A guard switched off, the faults that show what it was good for, and what must then be found. */
 export type Control = {
   summary: string
   cuts: readonly Cut[]
+  /** A package that is taken without our patch. */
+  unpatched?: Unpatched
   areas: readonly AreaName[]
   processes: readonly ProcessName[]
   mix: Mix
@@ -114,7 +118,13 @@ export const CONTROLS: Record<string, Control> = {
           'for (const { item, resolve } of batch) resolve(item as never)\n    const results = await options.write(',
       },
     ],
-    mix: { ...MIX, victims: ['agent-api', 'postgres'], weights: { kill: 3, 'kill backend': 2 } },
+    // Seldom enough that something is acknowledged in between.
+    mix: {
+      ...MIX,
+      everyMs: [1_500, 2_500],
+      victims: ['agent-api', 'postgres'],
+      weights: { kill: 3, 'kill backend': 2 },
+    },
     finds: 'lost',
   },
   tombstone: {
@@ -143,24 +153,17 @@ export const CONTROLS: Record<string, Control> = {
   },
   'driver-patch': {
     ...AGENT_API,
-    summary: 'the Postgres driver writes to a socket that is gone',
-    areas: ['spans', 'checkpoints'],
-    cuts: [
-      {
-        file: 'node_modules/postgres/src/connection.js',
-        guard: `if (socket === null) {
-      error(Errors.connection('CONNECTION_CLOSED', options))
-      return false
-    }
-    return socket.write(x, fn)`,
-        without: 'return socket.write(x, fn)',
-      },
-    ],
+    summary: 'the Postgres driver is as its makers published it',
+    processes: ['platform-api', 'agent-api'],
+    areas: ['credentials', 'spans'],
+    cuts: [],
+    unpatched: { name: 'postgres', patch: 'patches/postgres@3.4.9.patch' },
     mix: {
       ...MIX,
-      links: ['agent-api -> postgres'],
+      links: ['agent-api -> postgres', 'platform-api -> postgres'],
       victims: ['postgres'],
-      weights: { kill: 2, 'kill backend': 2, reset: 4 },
+      everyMs: [700, 1_500],
+      weights: { kill: 1, 'kill backend': 1, reset: 2 },
     },
     finds: 'crashed',
   },

@@ -5,13 +5,15 @@ import { CONTROLS, type Cut } from './controls.ts'
 import { cutOut } from './cuts.ts'
 import { ROOT } from './stack/bundles.ts'
 
-const sourceOf = ({ file }: Cut): string =>
-  join(ROOT, file.startsWith('node_modules/') ? join('packages/database', file) : file)
+const sourceOf = ({ file }: Cut): string => join(ROOT, file)
 
-describe.each(Object.entries(CONTROLS))('the control %s', (_, { cuts }) => {
+const WITH_CUTS = Object.entries(CONTROLS).filter(([, { unpatched }]) => unpatched === undefined)
+
+describe.each(WITH_CUTS)('the control %s', (_, { cuts }) => {
   test('cuts a guard out that is there, once', async () => {
     const texts = await Promise.all(cuts.map((cut) => readFile(sourceOf(cut), 'utf8')))
-    expect(cuts.map((cut, index) => cutOut(texts[index] ?? '', cut) !== texts[index])).not.toContain(false)
+    expect(cuts.length).toBeGreaterThan(0)
+    for (const [index, cut] of cuts.entries()) expect(cutOut(texts[index] ?? '', cut)).not.toBe(texts[index])
   })
 })
 

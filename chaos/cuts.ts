@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Plugin } from 'esbuild'
-import type { Cut } from './controls.ts'
+import type { Control, Cut } from './controls.ts'
+import { takeUnpatched } from './unpatched.ts'
 import { APPS, distOf, ROOT } from './stack/bundles.ts'
 
 /** @throws when what is to be cut out does not stand there exactly once */
@@ -30,9 +31,13 @@ const cutting = (cuts: readonly Cut[]): Plugin => ({
 
 type Builder = { bundleApp: (app: string, dist: string, plugins: Plugin[]) => Promise<void> }
 
-/** Builds every app without the guards that are cut out, below `directory`. The sources stay as they are. */
-export const buildWithout = async (cuts: readonly Cut[], directory: string): Promise<void> => {
+/** Builds every app without the guard, below `directory`. The sources stay as they are. */
+export const buildWithout = async (
+  { cuts, unpatched }: Pick<Control, 'cuts' | 'unpatched'>,
+  directory: string,
+): Promise<void> => {
   // What builds the product; at the root, which is no package that one could import from.
   const { bundleApp } = (await import(pathToFileURL(join(ROOT, 'bundle-app.ts')).href)) as Builder
-  for (const app of APPS) await bundleApp(join(ROOT, 'apps', app), distOf(directory, app), [cutting(cuts)])
+  const plugins = [cutting(cuts), ...(unpatched ? [await takeUnpatched(unpatched, directory)] : [])]
+  for (const app of APPS) await bundleApp(join(ROOT, 'apps', app), distOf(directory, app), plugins)
 }
