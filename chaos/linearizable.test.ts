@@ -12,6 +12,14 @@ const REGISTER = {
 const history = (...calls: [number, number | null, Access][]): Operation<Access>[] =>
   calls.map(([startedMs, endedMs, what]) => ({ startedMs, endedMs: endedMs ?? 0, isKnown: endedMs !== null, what }))
 
+test('hundreds of calls that nobody heard the end of do not make it slow', () => {
+  const lost = Array.from({ length: 300 }, (_, index) => [index, null, { write: index % 40 }] as const)
+  const seen = Array.from({ length: 40 }, (_, index) => [300 + index, 300.5 + index, { read: index }] as const)
+  const calls = [...lost, ...seen].map(([start, end, what]): [number, number | null, Access] => [start, end, what])
+  expect(isLinearizable(history(...calls), REGISTER)).toBe(true)
+  expect(isLinearizable(history(...calls, [400, 401, { read: 41 }]), REGISTER)).toBe(false)
+})
+
 describe('a register', () => {
   test.each([
     ['one after the other', history([0, 1, { write: 1 }], [2, 3, { read: 1 }])],

@@ -58,10 +58,10 @@ const tell = async ({ stopping }: Context, ask: Ask, account: Account, random: R
   const target = `credential-${name}`
   let version = 0
   const nextPayload = () => `${account.canary} ${target} ${(version += 1)}`
+  const first = nextPayload()
   const create = () => {
-    const payload = nextPayload()
-    const body = { name: target, type: 'key', payload }
-    return ask('POST', '/v5/credentials', { operation: 'create', target, input: payload }, body)
+    const body = { name: target, type: 'key', payload: first }
+    return ask('POST', '/v5/credentials', { operation: 'create', target, input: first }, body)
   }
   if ((await untilKnown(stopping, create)) === null) return
   const id = await idOf(ask, stopping, target)

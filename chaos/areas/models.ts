@@ -39,11 +39,10 @@ const findByName = async (ask: Ask, stopping: AbortSignal, target: string): Prom
 const tell = async ({ stopping }: Context, ask: Ask, random: Random, target: string): Promise<void> => {
   const vendor = random.pick(['llmengine', 'launch'] as const)
   const profile = profileOf(random)
-  let version = 0
+  let version = 1
   const create = () => {
-    version += 1
-    const body = { name: target, model_vendor: vendor, vendor_configuration: configurationOf(vendor, version, profile) }
-    return ask('POST', '/v5/models', { operation: 'create', target, input: version }, body)
+    const body = { name: target, model_vendor: vendor, vendor_configuration: configurationOf(vendor, 1, profile) }
+    return ask('POST', '/v5/models', { operation: 'create', target, input: 1 }, body)
   }
   if ((await untilKnown(stopping, create)) === null) return
   const id = await findByName(ask, stopping, target)
