@@ -17,12 +17,15 @@ import type { Logger } from './logger.ts'
 import type { Authenticate, Principal } from './principal.ts'
 import type { RequestFacts } from './request-facts.ts'
 import { inputReader } from './request-input.ts'
+import { withPatience } from './patience.ts'
 
 export type Handler<R extends Route> = (input: RouteInput<R> & Call) => Promise<RouteOutput<R>> | RouteOutput<R>
 
 export type HandleOptions<R extends Route = Route> = {
   /** The answer holds a secret: it is never stored for an `Idempotency-Key`. */
   secretAnswer?: boolean
+  /** How long the operation may wait on purpose, for something to happen (default 0). */
+  waitsMs?: number
   /** Told of a caller whose key lacks the scope, before the refusal is answered; for operations that must leave a trace. */
   onMissingScope?: (refused: Pick<RouteInput<R>, 'params'> & Pick<Call, 'principal' | 'requestId'>) => Promise<void>
 }
@@ -33,6 +36,7 @@ export type OperationContext = {
   authenticate: Authenticate
   proxyHops: number
   limitRate: (key: string) => void
+  patienceMs: number
   idempotency: IdempotencyStore | undefined
 }
 
@@ -61,10 +65,11 @@ const preconditionOf = ({ method, entityTag }: Route, { headers }: Request): rea
 export const operation = <R extends Route>(
   route: R,
   handler: Handler<R>,
-  { secretAnswer = false, onMissingScope }: HandleOptions<R>,
+  { secretAnswer = false, waitsMs = 0, onMissingScope }: HandleOptions<R>,
   context: OperationContext,
 ) => {
   const { log, idempotency } = context
+  const patienceMs = context.patienceMs + waitsMs
   const read = inputReader(route)
   const run = async (call: unknown): Promise<StoredAnswer> => {
     const result = await handler(call as Parameters<Handler<R>>[0])
@@ -83,7 +88,7 @@ export const operation = <R extends Route>(
   }
 
   return async (request: Request, facts: RequestFacts): Promise<Response> => {
-    if (route.scope !== null) await admit(request, facts, route.scope)
+    if (route.scope !== null) await withPatience(patienceMs, facts, admit(request, facts, route.scope))
     const params = read.params(facts)
     const query = read.query(facts)
     const key = idempotency && isRepeatable(route.method) ? idempotencyKey(request.headers) : null
@@ -91,7 +96,7 @@ export const operation = <R extends Route>(
     const body = read.body.parse(bytes)
     const call = createCall(request, facts, log, { params, query, body, ifMatch: preconditionOf(route, request) })
     if (!idempotency || key === null || !facts.principal) {
-      const answer = await run(call)
+      const answer = await withPatience(patienceMs, facts, run(call))
       const isKnown = route.method === 'get' && isKnownTo(request.headers, facts.headers?.['etag'])
       return isKnown ? notModifiedResponse(facts) : respond(facts, answer)
     }
@@ -104,7 +109,8 @@ export const operation = <R extends Route>(
     }
     // Whoever is asked to come back must be let in again.
     const keep = () => !secretAnswer && facts.headers?.['retry-after'] === undefined
-    const { replayed, ...answer } = await once(idempotency, attempt, { keep, log }, () => run(call))
+    const work = once(idempotency, attempt, { keep, log }, () => run(call))
+    const { replayed, ...answer } = await withPatience(patienceMs, facts, work)
     return respond(facts, answer, { ...facts.headers, ...(replayed && { 'idempotency-replayed': 'true' }) })
   }
 }

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import type { ApiError } from './api-error.ts'
 import { loadGuard } from './load.ts'
 import { rateLimiter } from './rate-limit.ts'
-import { ACCOUNT, request, send, testService } from './test-service.ts'
+import { ACCOUNT, notes, request, send, testService } from './test-service.ts'
 
 test('beyond the cap of requests in flight the answer is 503 at once, without reading the body; probes are answered', async () => {
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()
@@ -24,6 +24,23 @@ test('beyond the cap of requests in flight the answer is 503 at once, without re
   expect((await Promise.all(inFlight)).map(({ status }) => status)).toEqual([200, 200])
   expect((await send(service, '/notes')).status).toBe(200)
   expect(await service.metrics.registry.metrics()).toContain('http_requests_shed_total{reason="in_flight"} 1')
+})
+
+test('a caller is not kept waiting for work that does not end, and the work counts until it has', async () => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  const service = testService({ limits: { patienceMs: 20 } })
+  service.handle(notes.slowNote, () => gate.then(() => 'done'))
+  const { status, headers, json } = await send(service, '/slow-note')
+  expect([status, json.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '5'])
+  expect(service.load.inFlight).toBe(1)
+  open()
+  await vi.waitFor(() => expect(service.load.inFlight).toBe(0))
+})
+
+test('an operation that waits on purpose is given that time too', async () => {
+  const service = testService({ limits: { patienceMs: 0 } })
+  service.handle(notes.slowNote, () => new Promise((resolve) => setTimeout(resolve, 20, 'done')), { waitsMs: 20_000 })
+  expect((await send(service, '/slow-note')).status).toBe(200)
 })
 
 test('a blocked event loop sheds load, and no longer when it is free again', async () => {

@@ -27,6 +27,8 @@ export type RequestFacts = Connection & {
   readonly bodies: BodyBudget
   /** What the body holds of it. */
   bodyBytes: number
+  /** The work that goes on after its caller was told not to wait. */
+  unfinished: Promise<unknown> | null
   /** What the handler adds to the answer. */
   headers: Record<string, string> | undefined
 }
@@ -69,6 +71,7 @@ export const requestFacts = (
     cause: undefined,
     bodies,
     bodyBytes: 0,
+    unfinished: null,
     headers: undefined,
   }
 }

@@ -33,6 +33,8 @@ export type ServiceOptions = {
 export type ServiceLimits = LoadLimits & {
   /** What the bodies of the requests in flight may weigh together; see `bodyBudget`. */
   maxBodyBytes: number
+  /** How long a caller is kept waiting, beside what an operation waits on purpose. */
+  patienceMs: number
   /** Per API key and process. */
   rate: RateLimit
 }
@@ -41,6 +43,7 @@ export const DEFAULT_LIMITS: ServiceLimits = {
   maxInFlight: 1000,
   maxEventLoopDelayMs: 250,
   maxBodyBytes: 48 * 1_048_576,
+  patienceMs: 30_000,
   rate: { requestsPerSecond: 2000, burst: 4000 },
 }
 

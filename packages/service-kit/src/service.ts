@@ -75,7 +75,15 @@ const answerer = (options: ServiceOptions, load: LoadGuard, table: ReturnType<ty
 export const createService = (options: ServiceOptions): Service => {
   const { log, metrics, authenticate, idempotency, proxyHops = 0, tracer = null } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const table = routeTable({ log, authenticate, proxyHops, limitRate: rateLimiter(limits.rate), idempotency })
+  const { patienceMs } = limits
+  const table = routeTable({
+    log,
+    authenticate,
+    proxyHops,
+    limitRate: rateLimiter(limits.rate),
+    idempotency,
+    patienceMs,
+  })
   const load = loadGuard(limits)
   const bodies = bodyBudget(limits.maxBodyBytes, () => metrics.shed.inc({ reason: 'body_bytes' }))
   const answer = answerer(options, load, table)
@@ -104,7 +112,8 @@ export const createService = (options: ServiceOptions): Service => {
       load.enter()
       outgoing?.once('close', leave)
       const response = await answer(request, facts)
-      leave()
+      if (facts.unfinished) facts.unfinished.then(leave, leave)
+      else leave()
       if (isDraining && outgoing && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
       endTrace?.(response.status)
       record(request.method, facts, response.status)

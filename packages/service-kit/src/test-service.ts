@@ -52,6 +52,13 @@ export const notes = {
       name: z.string().optional(),
     }),
   }),
+  /** Mounted by the tests that decide how slow it is. */
+  slowNote: route('slowNote', 'get', '/slow-note', {
+    tag: 'Notes',
+    summary: 'Slow',
+    scope: 'spans:read',
+    ok: z.string(),
+  }),
   namedNote: route('namedNote', 'get', '/notes/latest', {
     tag: 'Notes',
     summary: 'Latest',

@@ -9,6 +9,7 @@ import { modelStore } from './store.ts'
 import { updateModel } from './update-model.ts'
 
 const TEARDOWN_WAIT_MS = 50_000
+const LONGEST_WAIT_MS = 60_000
 
 /** The model in an answer, with its entity tag. */
 const answerWith = ({ respond }: Pick<Call, 'respond'>, row: ModelRow) => {
@@ -16,10 +17,35 @@ const answerWith = ({ respond }: Pick<Call, 'respond'>, row: ModelRow) => {
   return presentModel(row)
 }
 
+const readRoutes = (service: Service, { db }: Pick<Deps, 'db'>) => {
+  service.handle(models.listModels, async ({ query, principal }) => {
+    const page = await modelStore(db, principal.account_id).list(query)
+    return { ...page, items: page.items.map(presentModel) }
+  })
+
+  service.handle(
+    models.getModel,
+    async ({ params, query, principal, signal, respond }) => {
+      const store = modelStore(db, principal.account_id)
+      const isSettled = ({ status }: { status: string }) => status !== 'deploying'
+      const waitMs = (query.wait ?? 0) * 1000
+      return answerWith({ respond }, await poll(() => store.get(params.model_id), isSettled, { waitMs, signal }))
+    },
+    { waitsMs: LONGEST_WAIT_MS },
+  )
+
+  service.handle(models.listDeployments, async ({ params, query, principal }) => {
+    const page = await modelStore(db, principal.account_id).listDeployments(params.model_id, query)
+    return { ...page, items: page.items.map(presentDeployment) }
+  })
+}
+
 export const modelRoutes = (
   service: Service,
   { db, queue, nativeInferenceGateway }: Pick<Deps, 'db' | 'queue' | 'nativeInferenceGateway'>,
 ) => {
+  readRoutes(service, { db })
+
   /** After the commit, and without waiting: the deployer also finds what nobody rang for. */
   const ring = (account_id: string, deployment_id: string | null, traceparent: string | null) => {
     if (deployment_id !== null)
@@ -32,18 +58,6 @@ export const modelRoutes = (
     return answerWith({ respond }, model)
   })
 
-  service.handle(models.listModels, async ({ query, principal }) => {
-    const page = await modelStore(db, principal.account_id).list(query)
-    return { ...page, items: page.items.map(presentModel) }
-  })
-
-  service.handle(models.getModel, async ({ params, query, principal, signal, respond }) => {
-    const store = modelStore(db, principal.account_id)
-    const isSettled = ({ status }: { status: string }) => status !== 'deploying'
-    const waitMs = (query.wait ?? 0) * 1000
-    return answerWith({ respond }, await poll(() => store.get(params.model_id), isSettled, { waitMs, signal }))
-  })
-
   service.handle(models.updateModel, async ({ params, body, principal, traceparent, ifMatch, respond }) => {
     const target = { account_id: principal.account_id, model_id: params.model_id }
     const { model, deployment_id } = await updateModel(db, { ...target, change: body, traceparent, ifMatch })
@@ -51,21 +65,20 @@ export const modelRoutes = (
     return answerWith({ respond }, model)
   })
 
-  service.handle(models.deleteModel, async ({ params: { model_id }, principal, traceparent, ifMatch, signal }) => {
-    const target = { account_id: principal.account_id, model_id }
-    await deleteModel(db, {
-      ...target,
-      traceparent,
-      ifMatch,
-      signal,
-      ring: (deployment_id) => ring(principal.account_id, deployment_id, traceparent),
-      waitMs: TEARDOWN_WAIT_MS,
-    })
-    return { id: model_id, deleted: true, object: 'model' as const }
-  })
-
-  service.handle(models.listDeployments, async ({ params, query, principal }) => {
-    const page = await modelStore(db, principal.account_id).listDeployments(params.model_id, query)
-    return { ...page, items: page.items.map(presentDeployment) }
-  })
+  service.handle(
+    models.deleteModel,
+    async ({ params: { model_id }, principal, traceparent, ifMatch, signal }) => {
+      const target = { account_id: principal.account_id, model_id }
+      await deleteModel(db, {
+        ...target,
+        traceparent,
+        ifMatch,
+        signal,
+        ring: (deployment_id) => ring(principal.account_id, deployment_id, traceparent),
+        waitMs: TEARDOWN_WAIT_MS,
+      })
+      return { id: model_id, deleted: true, object: 'model' as const }
+    },
+    { waitsMs: TEARDOWN_WAIT_MS },
+  )
 }
