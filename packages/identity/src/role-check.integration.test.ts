@@ -32,7 +32,11 @@ test('the role of services can authenticate and append to the audit log, and cha
   await expect(service.sql`update identity.audit_log set outcome = 'done'`).rejects.toThrow('permission denied')
   await expect(service.sql`delete from identity.audit_seals`).rejects.toThrow('permission denied')
   expect([...(await service.sql`select 1 from identity.audit_log`)]).toEqual([])
-  const mine = await withAccount(service, account.account_id, async (tx) => tx`select outcome from identity.audit_log`)
+  const mine = await withAccount(
+    service,
+    account.account_id,
+    async (tx) => tx`select outcome from identity.audit_log where action = 'credential.reveal'`,
+  )
   expect([...mine]).toEqual([{ outcome: 'not_found' }])
 })
 

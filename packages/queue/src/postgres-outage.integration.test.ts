@@ -3,7 +3,7 @@ import { Client, escapeIdentifier } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectQueue, migrateQueue, type Queue } from './index.ts'
 
-const RING_LIMIT_MS = 150
+const RING_LIMIT_MS = 2000
 
 let database: TestDatabase
 let admin: Client
