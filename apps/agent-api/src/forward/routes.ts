@@ -44,6 +44,8 @@ const assertUncompressed = (c: RawContext): void => {
   if (encoding !== 'identity') throw new ApiError('malformed_request', 'The body must not be compressed')
 }
 
+const INGRESS_PATH = '/agents/forward/name/:agent_name/*'
+
 /** The ingress of webhooks: verified first, then handed to the agent at once or kept for it. */
 export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
   const { keyring, log, network, tracer = null } = deps
@@ -94,17 +96,7 @@ export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
     return response
   }
 
-  for (const [method, operationId] of [
-    ['get', 'forwardGet'],
-    ['post', 'forwardPost'],
-  ] as const) {
-    service.raw(
-      method,
-      '/agents/forward/name/:agent_name/*',
-      (c) => metrics.counting((outcome) => handle(c, outcome)),
-      {
-        operationId,
-      },
-    )
-  }
+  const counted = (c: RawContext) => metrics.counting((outcome) => handle(c, outcome))
+  service.raw('get', INGRESS_PATH, counted, { operationId: 'forwardGet' })
+  service.raw('post', INGRESS_PATH, counted, { operationId: 'forwardPost' })
 }
