@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { isPortFree, type LocalJson } from '@keelson/local-stack'
-import { eventually, freePort } from '@keelson/testing'
+import { eventually } from '@keelson/testing'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
 const SERVICES = ['vendor-simulator', 'platform-api', 'agent-api', 'webhook-worker', 'deployer']
@@ -16,13 +16,18 @@ export type Started = {
   ended: Promise<number | null>
 }
 
-/** A free port whose neighbour for the metrics, a thousand above, is free as well. */
-const portWithMetrics = async (): Promise<number> => {
-  const port = await freePort()
-  return (await isPortFree(port + 1000)) ? port : portWithMetrics()
+/** The first of free ports for all services and, a thousand above, their metrics; below those that systems hand out. */
+const firstPort = async (): Promise<number> => {
+  const first = 10_000 + Math.floor(Math.random() * 20_000)
+  const ports = SERVICES.flatMap((_, index) => [first + index, first + index + 1000])
+  const areFree = await Promise.all(ports.map((port) => isPortFree(port)))
+  return areFree.every(Boolean) ? first : firstPort()
 }
 
-const portFlags = () => Promise.all(SERVICES.map(async (name) => `--${name}-port=${await portWithMetrics()}`))
+const portFlags = async () => {
+  const first = await firstPort()
+  return SERVICES.map((name, index) => `--${name}-port=${first + index}`)
+}
 
 /** A temporary `.keelson` directory, with a space in its path. */
 export const temporaryDirectory = async () => {

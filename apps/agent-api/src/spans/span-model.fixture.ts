@@ -24,6 +24,10 @@ const REQUIRED = ['trace_id', 'name', 'start_time'] as const
 export const dataText = (data: Data): string =>
   typeof data === 'string' ? data : `{${[...data].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`
 
+const TIMES: ReadonlySet<string> = new Set(['start_time', 'end_time'])
+
+const instant = (time: string | null | undefined) => (time ? normaliseTimestamp(time) : null)
+
 const isComplete = (facts: Facts) => REQUIRED.every((field) => typeof facts[field] === 'string')
 
 const endsEarly = ({ start_time, end_time }: Facts): boolean => {
@@ -34,7 +38,7 @@ const endsEarly = ({ start_time, end_time }: Facts): boolean => {
 /** The JSON text of a span as the service answers it. */
 const spanText = (id: string, span: Facts): string => {
   const text = (value: unknown) => JSON.stringify(value ?? null)
-  const time = (value: string | null | undefined) => text(value ? normaliseTimestamp(value) : null)
+  const time = (value: string | null | undefined) => text(instant(value))
   const data = span.data ? dataText(span.data) : 'null'
   return `{"id":${text(id)},"name":${text(span.name)},"start_time":${time(span.start_time)},"trace_id":${text(span.trace_id)},"end_time":${time(span.end_time)},"parent_id":${text(span.parent_id)},"task_id":${text(span.task_id)},"input":${span.input ?? 'null'},"output":${span.output ?? 'null'},"data":${data}}`
 }
@@ -59,7 +63,7 @@ export const spanModel = () => {
 
   const contradicts = (stored: Facts, facts: Facts): boolean =>
     FIELDS.some((field) => {
-      const [one, other] = [stored[field], facts[field]]
+      const [one, other] = [stored[field], facts[field]].map((fact) => (TIMES.has(field) ? instant(fact) : fact))
       return typeof one === 'string' && typeof other === 'string' && one !== other
     }) || Boolean(stored.data && facts.data && dataText(stored.data) !== dataText(facts.data))
 
