@@ -32,6 +32,19 @@ const connected = (url: string): Promise<WebSocket> => {
   return promise
 }
 
+/** The page a browser opened first. The browser creates the file with its port before it writes the port into it. */
+const firstPage = async (profile: string) => {
+  const [port] = (await readFile(join(profile, 'DevToolsActivePort'), 'utf8')).split('\n')
+  if (!port) throw new Error('the browser has not said its port yet')
+  const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as {
+    type: string
+    webSocketDebuggerUrl: string
+  }[]
+  const page = targets.find(({ type }) => type === 'page')
+  if (page === undefined) throw new Error('the browser has not opened its page yet')
+  return page
+}
+
 /** Opens a page in a real browser, headless, with a profile of its own. */
 export const openPage = async (binary: string, url: string) => {
   await using stack = new AsyncDisposableStack()
@@ -41,6 +54,10 @@ export const openPage = async (binary: string, url: string) => {
     '--headless=new',
     '--no-sandbox',
     '--disable-gpu',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
     '--remote-debugging-port=0',
     `--user-data-dir=${profile}`,
   ]
@@ -50,15 +67,8 @@ export const openPage = async (binary: string, url: string) => {
     output: 'pipe',
   })
   stack.defer(async () => void (await browser.stop()))
-  const [port] = (
-    await eventually(() => readFile(join(profile, 'DevToolsActivePort'), 'utf8'), { deadlineMs: 60_000 })
-  ).split('\n')
-  const pages = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as {
-    type: string
-    webSocketDebuggerUrl: string
-  }[]
-  const page = pages.find(({ type }) => type === 'page')
-  const socket = await connected(page?.webSocketDebuggerUrl ?? '')
+  const page = await eventually(() => firstPage(profile), { deadlineMs: 60_000 })
+  const socket = await connected(page.webSocketDebuggerUrl)
   stack.defer(() => socket.close())
 
   const complaints: string[] = []
