@@ -6,11 +6,14 @@ const DOCUMENTS = ['platform-api', 'agent-api'] as const
 const BEGIN = '<!-- operations: written by `pnpm openapi` -->'
 const END = '<!-- /operations -->'
 
+/** `service.handle(spans.createSpan, …)`, or a raw route that names its operation. */
+const HANDLED = /(?:service\.handle\(\s*\w+\.|operationId: ')(\w+)/g
+
 type Document = { paths: Record<string, Record<string, { operationId: string }>> }
 
 const handlers = new Map<string, string>()
-for await (const file of glob('apps/*/src/**/routes.ts')) {
-  for (const [, operationId] of readFileSync(file, 'utf8').matchAll(/\b\w+\.(\w+),/g)) {
+for await (const file of glob('apps/*/src/**/*routes.ts')) {
+  for (const [, operationId] of readFileSync(file, 'utf8').matchAll(HANDLED)) {
     if (operationId) handlers.set(operationId, file)
   }
 }
@@ -22,7 +25,8 @@ const rows = DOCUMENTS.flatMap((name) => {
       .filter(([, operation]) => operation.operationId)
       .map(([method, { operationId }]) => {
         const file = handlers.get(operationId)
-        return `| \`${method.toUpperCase()} ${path}\` | \`${operationId}\` | ${file ? `[${file.replace('apps/', '')}](${file})` : '—'} |`
+        if (!file) throw new Error(`no routes file handles ${operationId}`)
+        return `| \`${method.toUpperCase()} ${path}\` | \`${operationId}\` | [${file.replace('apps/', '')}](${file}) |`
       }),
   )
 })
