@@ -28,19 +28,18 @@ describe.concurrent('under load', () => {
     'while Postgres is frozen the answer is 503 and memory stays below 300 MiB, whatever bodies weigh; afterwards all is well',
     async () => {
       await using stack = await crashStack()
-      const clients = startClients(stack, 200)
+      const clients = startClients(stack, 256)
       await acknowledgesMore(clients, 500)
       const memory = watchMemory(stack.servicePid())
       const frozen = freezePostgres(stack)
-      const large = Array.from({ length: 64 }, (_, index) => sendLargeBatch(stack, `large-${index}`))
+      const large = Array.from({ length: 256 }, (_, index) => sendLargeBatch(stack, `large-${index}`))
       await eventually(() => expect(clients.statuses()['503']).toBeGreaterThan(0), { deadlineMs: 30_000 })
       frozen[Symbol.dispose]()
       const answers = new Set(await Promise.all(large))
       await acknowledgesMore(clients, 500)
       expect(memory.stop()).toBeLessThan(300)
       expect(answers).toContain(503)
-      // 0: a refused body that was still being sent may meet a closed connection instead of the answer.
-      expect([...answers].filter((status) => ![0, 200, 503].includes(status))).toEqual([])
+      expect([...answers].filter((status) => status !== 200 && status !== 503)).toEqual([])
       expect((await clients.finish()).problems).toEqual([])
     },
   )

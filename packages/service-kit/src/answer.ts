@@ -2,6 +2,7 @@ import type { ErrorCode } from '@keelson/contracts'
 import type { ApiError } from './api-error.ts'
 import { problemAnswer } from './problems.ts'
 import type { RequestFacts } from './request-facts.ts'
+import { endingWithBody, isStillSending } from './unread-body.ts'
 
 /** The headers of every answer. */
 export const commonHeaders = ({ requestId }: RequestFacts): Record<string, string> => ({
@@ -25,7 +26,15 @@ export const problemResponse = (facts: RequestFacts, error: ApiError, challenge:
   facts.errorCode = error.code satisfies ErrorCode
   if (error.status >= 500) facts.cause = error.cause
   const { status, headers, body } = problemAnswer(error, facts.requestId, challenge)
-  return new Response(body, { status, headers: { ...commonHeaders(facts), ...headers } })
+  const all = { ...commonHeaders(facts), ...headers }
+  const { incoming } = facts
+  if (!incoming || !isStillSending(incoming)) return new Response(body, { status, headers: all })
+  facts.lingers = true
+  const bytes = Buffer.from(body)
+  return new Response(endingWithBody(bytes, incoming), {
+    status,
+    headers: { ...all, 'content-length': String(bytes.length) },
+  })
 }
 
 /** Adds the common headers to an answer made elsewhere, whose headers may be read-only. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { listen, type Listening } from './listen.ts'
 import { KEY, testService } from './test-service.ts'
@@ -85,6 +86,24 @@ describe('over HTTP', () => {
     ['ranges and preferences', `GET /notes HTTP/1.1\r\n${LAST}${AUTH}Range: bytes=0-1\r\nAccept: image/png\r\n\r\n`],
   ])('%s is answered as usual', async (_name, bytes) => {
     expect(await exchange(server.url, bytes)).toMatchObject({ status: 200, json: { limit: 50 } })
+  })
+
+  test.each(['close', 'keep-alive'])('who is refused while sending can finish and has its answer: %s', async (wish) => {
+    const socket = await openSocket(server.url)
+    const received = readAll(socket)
+    const head = `POST /notes HTTP/1.1\r\nHost: a\r\nConnection: ${wish}\r\n${AUTH}Content-Type: application/json\r\n`
+    socket.write(`${head}Content-Length: 5000\r\n\r\n${'x'.repeat(1000)}`)
+    await once(socket, 'data')
+    for (let part = 1; part < 5; part += 1) {
+      // Long enough for a connection that is closed already to be noticed.
+      await delay(20)
+      expect(socket.readableEnded).toBe(false)
+      socket.write('x'.repeat(1000))
+    }
+    if (wish === 'keep-alive') socket.write(`GET /notes HTTP/1.1\r\n${LAST}${AUTH}\r\n`)
+    const statuses = [...(await received).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+    expect(statuses).toEqual(wish === 'close' ? ['413'] : ['413', '200'])
+    expect(service.load.inFlight).toBe(0)
   })
 
   test('a body is asked for only when it will be read', async () => {

@@ -2,9 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { ApiError } from './api-error.ts'
 import type { RequestFacts } from './request-facts.ts'
-
-/** As much of a refused body is still taken, and dropped: a connection that is cut loses the answer with it. */
-const DROPPED_BYTES = 67_108_864
+import { DROPPED_BYTES } from './unread-body.ts'
 
 const tooLarge = (limitBytes: number, isCut: boolean): ApiError => {
   const headers = isCut ? { connection: 'close' } : {}

@@ -29,6 +29,8 @@ export type RequestFacts = Connection & {
   bodyBytes: number
   /** The work that goes on after its caller was told not to wait. */
   unfinished: Promise<unknown> | null
+  /** The answer ends later than it could: when the client has sent the rest of a body that was refused. */
+  lingers: boolean
   /** What the handler adds to the answer. */
   headers: Record<string, string> | undefined
 }
@@ -72,6 +74,7 @@ export const requestFacts = (
     bodies,
     bodyBytes: 0,
     unfinished: null,
+    lingers: false,
     headers: undefined,
   }
 }

@@ -114,6 +114,10 @@ export const createService = (options: ServiceOptions): Service => {
       const response = await answer(request, facts)
       if (facts.unfinished) facts.unfinished.then(leave, leave)
       else leave()
+      if (facts.lingers) {
+        outgoing?.off('close', leave)
+        leave()
+      }
       if (isDraining && outgoing && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
       endTrace?.(response.status)
       record(request.method, facts, response.status)

@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http'
+
+/** As much of a refused body is still taken, and dropped. */
+export const DROPPED_BYTES = 67_108_864
+
+/** Whether a client may still be sending. One that waits for `100 Continue` sends nothing, and what is too much is cut. */
+export const isStillSending = ({ complete, destroyed, headers }: IncomingMessage): boolean =>
+  !complete && !destroyed && headers.expect === undefined && Number(headers['content-length'] ?? 0) <= DROPPED_BYTES
+
+/**
+ * An answer that goes out at once, and ends when the client has sent the rest of its body: a connection that is closed
+ * on bytes nobody read is reset, and the answer is lost with it.
+ */
+export const endingWithBody = (answer: Buffer, incoming: IncomingMessage): ReadableStream<Uint8Array> => {
+  let left = DROPPED_BYTES
+  let stop = (): void => {}
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      const end = (): void => {
+        stop()
+        controller.close()
+      }
+      const onData = (chunk: Buffer): void => {
+        left -= chunk.length
+        if (left < 0) end()
+      }
+      stop = () => void incoming.off('data', onData).off('close', end).off('end', end)
+      controller.enqueue(answer)
+      incoming.on('data', onData).on('end', end).on('close', end).resume()
+    },
+    cancel: () => stop(),
+  })
+}
