@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { ApiError } from './api-error.ts'
 import { jsonReader } from './json-reader.ts'
+import { MAX_DEPTH } from './json-scan.ts'
 import { shapeOf } from './json-shape.ts'
 import { itemReader } from './request-input.ts'
 import { storedJson } from './stored-json.ts'
@@ -32,6 +33,22 @@ test('each item of a batch is read like a body of its own, and a bad one sinks n
     { code: 'invalid_request', errors: [{ path: 'name', message: 'expected string, received number' }] },
     { code: 'invalid_request', errors: [{ path: '', message: 'expected object, received null' }] },
     { code: 'invalid_request', errors: [{ path: '', message: 'expected object, received string' }] },
+  ])
+})
+
+test('an item may nest as deep as a body of its own, and one that nests deeper sinks no other', () => {
+  const nested = (levels: number) => `{"name":"a","data":${'{"a":'.repeat(levels - 1)}1${'}'.repeat(levels)}`
+  const levels = [MAX_DEPTH, MAX_DEPTH + 1, 100_000, 2]
+  const items = itemsOf(`{"spans":[${levels.map(nested).join(', ')}]}`)
+  const refusal = {
+    code: 'invalid_request',
+    errors: [{ path: 'data', message: `must not be nested deeper than ${MAX_DEPTH} levels` }],
+  }
+  expect(items.map(outcome)).toEqual([
+    expect.objectContaining({ name: 'a' }),
+    refusal,
+    refusal,
+    { name: 'a', data: new JsonText('{"a":1}', { a: 1 }) },
   ])
 })
 

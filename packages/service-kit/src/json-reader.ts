@@ -8,7 +8,7 @@ const FLAWS: Record<Exclude<Flaw, 'duplicate_key'>, string> = {
   number: 'the number cannot be held exactly',
   text: 'the text holds U+0000 or half of a surrogate pair',
   members: `the body has more than ${MAX_MEMBERS} members`,
-  depth: `the body is nested deeper than ${MAX_DEPTH} levels`,
+  depth: `must not be nested deeper than ${MAX_DEPTH} levels`,
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -35,6 +35,19 @@ const parse = (text: string): unknown => {
   } catch (error) {
     throw malformed(text, error)
   }
+}
+
+/** Without the items that nest too deep, whose parse would take seconds and the stack. */
+const parseable = ({ text, slices }: Scan): string => {
+  if (!slices.some(({ isTooDeep }) => isTooDeep)) return text
+  let kept = ''
+  let from = 0
+  for (const { start, end, isTooDeep } of slices) {
+    if (!isTooDeep) continue
+    kept += `${text.slice(from, start)}null`
+    from = end
+  }
+  return kept + text.slice(from)
 }
 
 const refuse = (flaw: Flaw, path: Path, shape: Shape): never => {
@@ -83,6 +96,6 @@ export const jsonReader = (shape: Shape) => {
     const scan = scanJson(text, shape)
     // Before the parse, which would take seconds and the stack for a million open brackets.
     if (scan.flaw === 'depth') refuse('depth', [], shape)
-    return settle(parse(text), scan, shape)
+    return settle(parse(parseable(scan)), scan, shape)
   }
 }

@@ -36,8 +36,10 @@ export type Scan = {
   flaw: Flaw | null
   flawPath: Path
   /** The free-form values. */
-  readonly slices: { path: Path; start: number; end: number }[]
+  readonly slices: Slice[]
 }
+
+export type Slice = { path: Path; start: number; end: number; isTooDeep: boolean }
 
 /** Ends the pass: at a flaw, or where the text is no JSON, which `JSON.parse` will say. */
 const stop = (scan: Scan, flaw: Flaw | null): void => {
@@ -122,11 +124,15 @@ const scanArray = (scan: Scan, shape: Shape | null, depth: number): void => {
   scan.at += code === CLOSE_BRACKET ? 1 : scan.text.length
 }
 
+/** An item of a list counts its levels anew, and what is wrong with it is told by whoever reads it. */
 const keep = (scan: Scan, depth: number): void => {
-  const start = scan.at
-  scan.at = valueEnd(scan.text, start, depth, MAX_DEPTH)
-  if (scan.at === -1) stop(scan, 'depth')
-  else scan.slices.push({ path: [...scan.path], start, end: scan.at })
+  const { text, at: start, path } = scan
+  const isItem = typeof path.at(-1) === 'number'
+  const end = valueEnd(text, start, isItem ? 0 : depth, MAX_DEPTH)
+  const isTooDeep = end === -1
+  if (isTooDeep && !isItem) return stop(scan, 'depth')
+  scan.at = isTooDeep ? valueEnd(text, start, 0, Infinity) : end
+  scan.slices.push({ path: [...path], start, end: scan.at, isTooDeep })
 }
 
 const isKept = (shape: Shape | null, code: number): boolean => {
