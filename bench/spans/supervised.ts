@@ -26,6 +26,16 @@ const untilItStarts = async <Started>(start: () => Promise<Started>): Promise<St
   }
 }
 
+/** Kills a process that may have ended since it was looked up, and tells whether it was there. */
+const killed = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
+  }
+}
+
 /** A durable Postgres that comes back after it was killed. */
 export const supervisedPostgres = async (directory: string) => {
   const port = await freePort()
@@ -51,9 +61,11 @@ export const supervisedPostgres = async (directory: string) => {
     },
     /** The postmaster then ends all other backends and recovers by itself. */
     killBackend: async (): Promise<void> => {
-      const backends = descendants(server.pid).filter(({ command }) => command.includes('127.0.0.1'))
-      const one = backends[Math.floor(Math.random() * backends.length)]
-      if (one) process.kill(one.pid, 'SIGKILL')
+      const oneOf = () => {
+        const backends = descendants(server.pid).filter(({ command }) => command.includes('127.0.0.1'))
+        return backends[Math.floor(Math.random() * backends.length)]
+      }
+      for (let one = oneOf(); !one || !killed(one.pid); one = oneOf()) await delay(10)
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
