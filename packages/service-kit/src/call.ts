@@ -25,27 +25,51 @@ const unauthenticated = (): never => {
   throw new Error('this operation has no scope, so it has no principal')
 }
 
+/** A class, because getters on a prototype cost nothing, while those of an object are made with it each time. */
+class OperationCall implements Input, Call {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+  readonly ifMatch: readonly string[] | null
+  readonly requestId: string
+  readonly traceparent: string | null
+  readonly headers: Headers
+  readonly respond: Call['respond']
+  private readonly request: Request
+  private readonly facts: RequestFacts
+  private readonly logger: Logger
+
+  constructor(request: Request, facts: RequestFacts, logger: Logger, { params, query, body, ifMatch }: Input) {
+    this.params = params
+    this.query = query
+    this.body = body
+    this.ifMatch = ifMatch
+    this.requestId = facts.requestId
+    this.traceparent = facts.traceparent
+    this.headers = request.headers
+    this.respond = {
+      header: (name, value) => {
+        facts.headers = { ...facts.headers, [name.toLowerCase()]: value }
+      },
+    }
+    this.request = request
+    this.facts = facts
+    this.logger = logger
+  }
+
+  get principal(): Principal {
+    return this.facts.principal ?? unauthenticated()
+  }
+
+  get signal(): AbortSignal {
+    return this.request.signal
+  }
+
+  get log(): Logger {
+    return this.logger.child({ request_id: this.requestId })
+  }
+}
+
 /** What costs something and is rarely wanted, the signal and the logger, is made when it is read. */
-export const createCall = (request: Request, facts: RequestFacts, log: Logger, input: Input): Input & Call => ({
-  params: input.params,
-  query: input.query,
-  body: input.body,
-  ifMatch: input.ifMatch,
-  requestId: facts.requestId,
-  traceparent: facts.traceparent,
-  headers: request.headers,
-  respond: {
-    header: (name, value) => {
-      facts.headers = { ...facts.headers, [name.toLowerCase()]: value }
-    },
-  },
-  get principal() {
-    return facts.principal ?? unauthenticated()
-  },
-  get signal() {
-    return request.signal
-  },
-  get log() {
-    return log.child({ request_id: facts.requestId })
-  },
-})
+export const createCall = (request: Request, facts: RequestFacts, log: Logger, input: Input): Input & Call =>
+  new OperationCall(request, facts, log, input)
