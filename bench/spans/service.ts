@@ -14,7 +14,8 @@ const [, , url = '', mode = 'group'] = process.argv
 const pepper = Buffer.alloc(32, 'bench')
 
 await migrate(url)
-const db = connect({ url, applicationName: `bench ${mode}`, maxConnections: 12 })
+// As many connections as postgres.js opens by default: the baseline's rate on a slow disk is theirs.
+const db = connect({ url, applicationName: `bench ${mode}`, maxConnections: 10 })
 const identities = identityStore(db, pepper)
 const { account_id } = await identities.createAccount(`bench ${mode} ${process.pid}`)
 const { id: identity_id } = await identities.createIdentity({ account_id, type: 'user', name: 'bench' })
