@@ -18,6 +18,10 @@ const clientWith = async (bodies: object[]) => {
   return client
 }
 
+type Client = Awaited<ReturnType<typeof app.client>>
+
+const listed = async (client: Client, query: object) => ids(await client.listSpans({ query })).toSorted()
+
 const statusOf = async (call: Promise<unknown>) => {
   const outcome = await call.then(
     () => ({ status: 200 }),
@@ -67,22 +71,32 @@ describe('what clients of the original rely on', () => {
     })
   })
 
-  test('trace and task filters, alone and together', async () => {
+  test('of two traces a filter finds the one that is asked for, and without a filter there are both', async () => {
+    const client = await clientWith([
+      { id: 'a', trace_id: 'A' },
+      { id: 'b', trace_id: 'B' },
+    ])
+    expect(await listed(client, { trace_id: 'A' })).toEqual(['a'])
+    expect(await listed(client, {})).toEqual(['a', 'b'])
+    expect(await listed(client, { trace_id: '' })).toEqual(['a', 'b'])
+    expect(await listed(client, { trace_id: 'nobody' })).toEqual([])
+  })
+
+  test('of three spans of one task, two of another and one of none, each task has its own and no filter has six', async () => {
+    const tasks = ['A', 'A', 'A', 'B', 'B', undefined]
+    const client = await clientWith(tasks.map((task_id, index) => ({ id: `s${index}`, task_id })))
+    expect(await listed(client, { task_id: 'A' })).toEqual(['s0', 's1', 's2'])
+    expect(await listed(client, { task_id: 'B' })).toEqual(['s3', 's4'])
+    expect(await listed(client, { task_id: '' })).toHaveLength(6)
+  })
+
+  test('a trace and a task together find what is of both', async () => {
     const client = await clientWith([
       { id: 'TX', trace_id: 'T', task_id: 'X' },
       { id: 'TY', trace_id: 'T', task_id: 'Y' },
       { id: 'OX', trace_id: 'O', task_id: 'X' },
-      { id: 'O', trace_id: 'O' },
     ])
-    const list = async (query: object) =>
-      ids(await client.listSpans({ query: { order_by: 'id', ...query } })).toSorted()
-    expect(await list({ trace_id: 'T' })).toEqual(['TX', 'TY'])
-    expect(await list({ task_id: 'X' })).toEqual(['OX', 'TX'])
-    expect(await list({ task_id: 'Y' })).toEqual(['TY'])
-    expect(await list({ trace_id: 'T', task_id: 'X' })).toEqual(['TX'])
-    expect(await list({})).toHaveLength(4)
-    expect(await list({ trace_id: '', task_id: '' })).toHaveLength(4)
-    expect(await list({ trace_id: 'nobody' })).toEqual([])
+    expect(await listed(client, { trace_id: 'T', task_id: 'X' })).toEqual(['TX'])
   })
 
   test('sixty spans: fifty by default, and pages of seven until one is empty hold each once', async () => {
@@ -121,10 +135,9 @@ describe('what clients of the original rely on', () => {
       { id: 'foreign', trace_id: 'task-1', task_id: 'task-2' },
       { id: 'none', trace_id: 'other' },
     ])
-    const list = async (query: object) => ids(await client.listSpans({ query })).toSorted()
-    expect(await list({ task_id: 'task-1' })).toEqual(['both', 'foreign', 'new', 'old'])
-    expect(await list({ task_id: 'task-1', trace_id: 'other' })).toEqual(['new'])
-    expect(await list({ task_id: '' })).toHaveLength(5)
+    expect(await listed(client, { task_id: 'task-1' })).toEqual(['both', 'foreign', 'new', 'old'])
+    expect(await listed(client, { task_id: 'task-1', trace_id: 'other' })).toEqual(['new'])
+    expect(await listed(client, { task_id: '' })).toHaveLength(5)
   })
 
   test.each([

@@ -4,7 +4,7 @@ import { ApiError, notFound } from '@keelson/service-kit'
 import { foldData, SEGMENT, segmentsOf } from './data-log.ts'
 import type { SpanFacts, SpanPatch } from './span-row.ts'
 import type { SpanWriter } from './span-writer.ts'
-import { MAX_DATA_BYTES } from './write-spans.ts'
+import { compactData, MAX_DATA_BYTES } from './write-spans.ts'
 
 /** After so many patches, or when they are this large, `data` is written back as one text. */
 const COMPACT_AFTER_SEGMENTS = 8
@@ -34,11 +34,8 @@ export const spanStore = ({ sql }: Pick<Database, 'sql'>, writer: SpanWriter, ac
     return row ?? notFound('span')
   }
 
-  /** Only if nobody patched in between: a compare-and-set, harmless when it loses. */
-  const compact = async (id: string, log: string): Promise<void> => {
-    await sql`
-      update agent.spans set data = ${foldData(log)} where account_id = ${account_id} and id = ${id} and data = ${log}`
-  }
+  const compact = (id: string, log: string): Promise<void> =>
+    compactData({ sql }, { account_id, id, log, folded: foldData(log) })
 
   const change = async (kind: 'put' | 'patch', patch: SpanPatch): Promise<SpanFacts> => {
     const isComplete = patch.trace_id !== null && patch.name !== null && patch.start_time !== null

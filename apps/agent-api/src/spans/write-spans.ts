@@ -117,3 +117,13 @@ export const changeSpans = async (
     select ${fields} from changed union all select ${fields} from created`
   return inOrder(writes, rows)
 }
+
+export type Compaction = { account_id: string; id: string; log: string; folded: string }
+
+/** Writes `data` back as one text. Only if nobody patched in between: a compare-and-set, harmless when it loses. */
+export const compactData = async (
+  { sql }: Pick<Database, 'sql'>,
+  { account_id, id, log, folded }: Compaction,
+): Promise<void> => {
+  await sql`update agent.spans set data = ${folded} where account_id = ${account_id} and id = ${id} and data = ${log}`
+}
