@@ -13,8 +13,8 @@ export type FairQueue<Entry extends Queued> = {
   release: (entry: Entry) => void
   /** Empties the queue of all that is not out and returns it. */
   clear: () => Entry[]
-  /** Whether nothing can be taken now. */
-  readonly isEmpty: boolean
+  /** How many entries can be taken now. */
+  readonly size: number
 }
 
 const drained = <Entry>(queue: Fifo<Entry> | null): Entry[] => {
@@ -27,11 +27,13 @@ export const fairQueue = <Entry extends Queued>(): FairQueue<Entry> => {
   const ready = new Map<string, Fifo<Entry>>()
   /** Every key that is ready or out, with the entries behind it. */
   const behind = new Map<string, Fifo<Entry> | null>()
+  let size = 0
 
   const makeReady = (entry: Entry): void => {
     const queue = ready.get(entry.account_id) ?? fifo<Entry>()
     queue.push(entry)
     ready.set(entry.account_id, queue)
+    size += 1
   }
 
   return {
@@ -57,6 +59,7 @@ export const fairQueue = <Entry extends Queued>(): FairQueue<Entry> => {
         batch.push(entry)
         bytes += entry.bytes
       }
+      size -= batch.length
       return batch
     },
 
@@ -71,11 +74,12 @@ export const fairQueue = <Entry extends Queued>(): FairQueue<Entry> => {
       const cleared = [...ready.values()].flatMap(drained)
       for (const { key } of cleared) behind.delete(key)
       ready.clear()
+      size = 0
       return [...waiting, ...cleared]
     },
 
-    get isEmpty() {
-      return ready.size === 0
+    get size() {
+      return size
     },
   }
 }

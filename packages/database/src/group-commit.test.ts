@@ -60,6 +60,34 @@ describe('group commit', () => {
     expect(await Promise.all([...first, ...second])).toEqual(['1', '2', '3', '4'].map((key) => `committed ${key}`))
   })
 
+  test('a statement beside others is worth a lane from a third of what they write', async () => {
+    const { statements, write } = manualStore()
+    const commits = groupCommit(options({ write, lanes: 3, soonMs: 60_000 }))
+    const submit = async (...keys: string[]) => {
+      for (const key of keys) void commits.submit('a', { key }, 1)
+      await settle()
+    }
+    await submit('1', '2', '3', '4', '5', '6')
+    await submit('7')
+    expect(statements).toHaveLength(1)
+    await submit('8')
+    expect(keysOf(statements[1])).toEqual(['7', '8'])
+    await submit('9')
+    statements[0]?.finish()
+    await settle()
+    expect(keysOf(statements[2])).toEqual(['9'])
+  })
+
+  test('nobody waits for a statement that takes long while a lane is free', async () => {
+    const { statements, write } = manualStore()
+    const commits = groupCommit(options({ write, lanes: 2, soonMs: 0 }))
+    for (const key of ['1', '2', '3', '4', '5', '6']) void commits.submit('a', { key }, 1)
+    await settle()
+    void commits.submit('a', { key: '7' }, 1)
+    await settle()
+    expect(statements).toHaveLength(2)
+  })
+
   test('nobody is answered before the own statement has committed', async () => {
     const { statements, write } = manualStore()
     const commits = groupCommit(options({ write }))

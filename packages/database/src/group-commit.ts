@@ -1,4 +1,5 @@
 import { fairQueue, type Queued } from './fair-queue.ts'
+import { createLanes, type Flight } from './lanes.ts'
 
 /** Raised when the queue is full or the database does not answer: the caller should be asked to come back. */
 export class Overloaded extends Error {
@@ -17,15 +18,22 @@ export type GroupCommitOptions<Item, Result> = {
   maxItems: number
   maxBytes: number
   maxQueuedBytes: number
-  /** Callers of a statement that takes longer hear `Overloaded`; while every lane does, nothing is queued. */
+  /** Callers of a statement that takes longer hear `Overloaded`, and all who wait while no other answers. */
   stallMs: number
+  /** A statement that takes longer is not waited for while a lane is free (default 50). */
+  soonMs?: number
 }
+
+const SOON_MS = 50
+
+/** What waits is worth a statement beside others from this share of what is in flight: see `isWorthAStatement`. */
+const WORTH_A_STATEMENT = 1 / 3
 
 /**
  * Coalesces concurrent writes into one statement per free lane. There is no timer: what arrives in one turn of the event
- * loop is written at its end, so a lone caller waits for nobody, and whatever arrives while every lane is busy forms the
- * next batch. A caller is answered after its own rows are committed. Accounts take turns, so a busy one cannot starve
- * the others.
+ * loop is written at its end, so a lone caller waits for nobody, and whatever arrives while statements are in flight
+ * forms the next batch. A caller is answered after its own rows are committed. Accounts take turns, so a busy one cannot
+ * starve the others.
  */
 export type GroupCommit<Item, Result> = {
   /**
@@ -68,16 +76,11 @@ const refuse = (entries: readonly Pick<Entry<unknown, unknown>, 'reject'>[]): vo
   for (const { reject } of entries) reject(error)
 }
 
-/** Waits for work; acts when it takes longer than this, and tells whether it did. */
-const watched = async (work: Promise<void>, stallMs: number, onStall: () => void): Promise<boolean> => {
-  let isStalled = false
-  const timer = setTimeout(() => {
-    isStalled = true
-    onStall()
-  }, stallMs)
+/** Waits for work, and acts when it takes longer than this. */
+const watched = async (work: Promise<void>, stallMs: number, onStall: () => void): Promise<void> => {
+  const timer = setTimeout(onStall, stallMs)
   await work
   clearTimeout(timer)
-  return isStalled
 }
 
 /** Makes of many calls in one turn of the event loop a single one at its end. */
@@ -94,38 +97,42 @@ const atEndOfTurn = (act: () => void): (() => void) => {
 }
 
 export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> => {
-  const { lanes, stallMs, maxQueuedBytes } = options
+  const { stallMs, maxQueuedBytes } = options
   const queue = fairQueue<Entry<Item, Result>>()
-  let busyLanes = 0
-  let stalledLanes = 0
+  const lanes = createLanes<Entry<Item, Result>>(options.lanes, options.soonMs ?? SOON_MS)
   let queuedBytes = 0
   const whenIdle: (() => void)[] = []
 
   /** The statement goes on, so its rows keep their place; only its callers stop waiting for it. */
-  const stall = (batch: Entry<Item, Result>[]): void => {
-    stalledLanes += 1
-    refuse(batch)
-    if (stalledLanes < lanes) return
+  const stall = (flight: Flight<Entry<Item, Result>>): void => {
+    flight.isStalled = true
+    refuse(flight.batch)
+    if (lanes.areAnswering) return
     const waiting = queue.clear()
     for (const { bytes } of waiting) queuedBytes -= bytes
     refuse(waiting)
   }
 
   const run = async (batch: Entry<Item, Result>[]): Promise<void> => {
-    busyLanes += 1
-    const isStalled = await watched(commit(batch, options), stallMs, () => stall(batch))
-    busyLanes -= 1
-    if (isStalled) stalledLanes -= 1
+    const flight = lanes.enter(batch)
+    await watched(commit(batch, options), stallMs, () => stall(flight))
+    lanes.leave(flight)
     for (const entry of batch) {
       queuedBytes -= entry.bytes
       queue.release(entry)
     }
     pump()
-    if (busyLanes === 0) for (const resolve of whenIdle.splice(0)) resolve()
+    if (lanes.areIdle) for (const resolve of whenIdle.splice(0)) resolve()
   }
 
+  /**
+   * Every statement costs a flush of the log, and flushes wait for each other: a small one beside others takes its turn
+   * from the next large one. Where the log is slow that costs many callers a third of their rate.
+   */
+  const isWorthAStatement = (): boolean => queue.size > 0 && queue.size >= lanes.itemsInFlight * WORTH_A_STATEMENT
+
   const pump = (): void => {
-    for (let free = lanes - busyLanes; free > 0 && !queue.isEmpty; free -= 1) void run(queue.take(options))
+    while (!lanes.areFull && isWorthAStatement()) void run(queue.take(options))
   }
 
   const pumpAfterThisTurn = atEndOfTurn(pump)
@@ -133,7 +140,7 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
   return {
     submit: (account_id, item, bytes) => {
       if (queuedBytes + bytes > maxQueuedBytes) return Promise.reject(new Overloaded('the write queue is full'))
-      if (stalledLanes === lanes) return Promise.reject(new Overloaded(NO_ANSWER))
+      if (lanes.areStalled) return Promise.reject(new Overloaded(NO_ANSWER))
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
       queuedBytes += bytes
       queue.push({ account_id, key: options.keyOf(item), bytes, item, resolve, reject })
@@ -145,7 +152,7 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
     },
     drain: async () => {
       pump()
-      if (busyLanes > 0) await new Promise<void>((resolve) => whenIdle.push(resolve))
+      if (!lanes.areIdle) await new Promise<void>((resolve) => whenIdle.push(resolve))
     },
   }
 }

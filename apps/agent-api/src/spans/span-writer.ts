@@ -46,7 +46,7 @@ const retryingDeadlocks = async (statement: () => Promise<Written[]>): Promise<W
 /** One writer serves the whole process, so that requests of all accounts share statements. */
 export const spanWriter = (
   db: Database,
-  { lanes = 2, maxQueuedBytes = 64 * MEBIBYTE, stallMs = 8000 }: SpanWriterOptions = {},
+  { lanes = 3, maxQueuedBytes = 64 * MEBIBYTE, stallMs = 8000 }: SpanWriterOptions = {},
 ): SpanWriter => {
   const queue = (statement: Statement) =>
     groupCommit<SpanWrite, Written>({
