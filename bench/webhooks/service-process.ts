@@ -14,7 +14,7 @@ import { callAgent } from '@keelson/agent-api/forward/call-agent'
 import { deadline } from '@keelson/agent-api/forward/deadline'
 import { agentUrl } from '@keelson/agent-api/forward/forward-path'
 import { FORWARD_LIMITS, forwardRequest } from '@keelson/agent-api/forward/forward-request'
-import { answeredHeaders, passedHeaders } from '@keelson/agent-api/forward/forwarded-headers'
+import { answeredHeaders, passedHeaders, receivedHeaders } from '@keelson/agent-api/forward/forwarded-headers'
 import { createKeyring } from '@keelson/agent-api/forward/keyring'
 import { forwardRoutes } from '@keelson/agent-api/forward/routes'
 import { readBody } from '@keelson/service-kit'
@@ -67,13 +67,13 @@ const serveIngress = async () => {
     const body = await readBody(c.req.raw, c.env, 26_214_400)
     const { signal, clear } = deadline(FORWARD_LIMITS.totalMs, c.req.raw, c.env)
     const url = agentUrl(agentAt, 'hooks', c.env.query)
-    const headers = passedHeaders(c.req.raw.headers, 'github')
+    const headers = passedHeaders(receivedHeaders(c), 'github')
     const answer = await callAgent(network, { url, method: 'POST', headers, body, signal })
-    const content = await answerBody(answer, FORWARD_LIMITS, { onEnd: clear, cut: null })
-    return new Response(content as BodyInit, {
+    return {
       status: answer.statusCode,
       headers: answeredHeaders(answer.headers, 'github'),
-    })
+      body: await answerBody(answer, FORWARD_LIMITS, { onEnd: clear, cut: null }),
+    }
   })
   const { account_id } = await identities.createAccount('bench')
   const principal = { account_id, key_id: 'bench', identity_id: 'bench', identity_type: 'user' } as const

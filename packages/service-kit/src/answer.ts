@@ -37,11 +37,16 @@ export const problemResponse = (facts: RequestFacts, error: ApiError, challenge:
   })
 }
 
-/** Adds the common headers to an answer made elsewhere, whose headers may be read-only. */
-export const withCommonHeaders = (response: Response, facts: RequestFacts): Response => {
-  const headers = new Headers(response.headers)
-  for (const [name, value] of Object.entries(commonHeaders(facts))) {
-    if (name !== 'cache-control' || !headers.has(name)) headers.set(name, value)
-  }
-  return new Response(response.body, { status: response.status, statusText: response.statusText, headers })
+/** What a raw route answers: its parts, since a Response that is taken apart again costs more than a small request. */
+export type RawAnswer = {
+  status: number
+  /** Names in lower case. */
+  headers?: Record<string, string>
+  body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null
+}
+
+/** An answer with the common headers, of which it may set its own `cache-control`. */
+export const rawResponse = (facts: RequestFacts, { status, headers = {}, body = null }: RawAnswer): Response => {
+  const { 'cache-control': cacheControl, ...common } = commonHeaders(facts)
+  return new Response(body, { status, headers: { 'cache-control': cacheControl!, ...headers, ...common } })
 }

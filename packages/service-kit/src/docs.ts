@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { commonHeaders } from './answer.ts'
 import { ApiError } from './api-error.ts'
-import type { RawHandler } from './routing.ts'
+import type { RouteHandler } from './routing.ts'
 
 /** The files of the reference viewer, which an app's bundle carries in `docs/` beside itself. */
 export const DOCS_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const
@@ -49,7 +49,7 @@ const START = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#reference', deep
 
 /** `/docs` and its files: the API reference, from this origin alone. */
 export const docsPages = (name: string, directory: string | undefined) => {
-  const answer = (file: string, body: string | Uint8Array<ArrayBuffer>): RawHandler => {
+  const answer = (file: string, body: string | Uint8Array<ArrayBuffer>): RouteHandler => {
     return ({ env }) => {
       const headers = {
         ...commonHeaders(env),
@@ -60,7 +60,7 @@ export const docsPages = (name: string, directory: string | undefined) => {
     }
   }
 
-  const fromDisk: RawHandler = async (c) => {
+  const fromDisk: RouteHandler = async (c) => {
     const file = DOCS_FILES.find((known) => c.env.path === `/docs/${known}`)
     if (!file) throw new ApiError('unknown_path')
     return await answer(file, await readFile(join(directory ?? docsAssets(), file)))(c)

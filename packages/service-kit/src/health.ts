@@ -1,6 +1,6 @@
 import { jsonResponse } from './answer.ts'
 import type { Logger } from './logger.ts'
-import type { RawHandler } from './routing.ts'
+import type { RouteHandler } from './routing.ts'
 
 /** What a service depends on: each check throws when its dependency is not there. */
 export type Checks = Readonly<Record<string, () => Promise<void>>>
@@ -39,8 +39,8 @@ const checker = ({ checks, timeoutMs, log }: HealthOptions) => {
 export const healthPages = (options: HealthOptions) => {
   const { isDraining } = options
   const check = checker(options)
-  const healthz: RawHandler = ({ env }) => jsonResponse(env, 200, '{"status":"ok"}')
-  const readyz: RawHandler = async ({ env }) => {
+  const healthz: RouteHandler = ({ env }) => jsonResponse(env, 200, '{"status":"ok"}')
+  const readyz: RouteHandler = async ({ env }) => {
     if (isDraining()) return jsonResponse(env, 503, '{"status":"draining"}', { 'retry-after': '1' })
     const results = await check()
     const isReady = Object.values(results).every((result) => result === 'ok')

@@ -2,7 +2,7 @@ import { jsonResponse } from './answer.ts'
 import { docsPages } from './docs.ts'
 import { healthPages } from './health.ts'
 import { mountedDocument } from './openapi-document.ts'
-import type { Mount, RawHandler } from './routing.ts'
+import type { Mount, RouteHandler } from './routing.ts'
 import type { ServiceOptions } from './service-options.ts'
 
 /** Answered under load too: a busy process is not a dead one. */
@@ -18,7 +18,7 @@ export const publicPages = (
   const health = healthPages({ checks, timeoutMs, log, isDraining })
   const docs = docsPages(options.name, options.docsDirectory)
   let document: Promise<string> | null = null
-  const openapi: RawHandler = async ({ env }) => {
+  const openapi: RouteHandler = async ({ env }) => {
     document ??= options.document().then((complete) => mountedDocument(complete, mounted))
     return jsonResponse(env, 200, await document)
   }

@@ -1,7 +1,9 @@
 import type { Route } from '@keelson/contracts'
-import { withCommonHeaders } from './answer.ts'
+import { type RawAnswer, rawResponse } from './answer.ts'
 import { type HandleOptions, type Handler, operation, type OperationContext } from './operation.ts'
-import { createRouter, type Mount, type RawHandler, type Router } from './routing.ts'
+import { createRouter, type Mount, type RawContext, type RouteHandler, type Router } from './routing.ts'
+
+export type RawHandler = (c: RawContext) => RawAnswer | Promise<RawAnswer>
 
 export type RawOptions = {
   /** The operation of the document that this is, so that the document keeps it. */
@@ -30,11 +32,11 @@ export const routeTable = (context: OperationContext) => {
   const table: RouteTable = {
     handle: (route, handle, options = {}) => {
       const run = operation(route, handle, options, context)
-      const handler: RawHandler = (c) => run(c.req.raw, c.env)
+      const handler: RouteHandler = (c) => run(c.req.raw, c.env)
       mount({ method: route.method, path: route.getRoutingPath(), handler, label: route.path }, route.operationId)
     },
     raw: (method, path, handler, { operationId } = {}) => {
-      const handle: RawHandler = async (c) => withCommonHeaders(await handler(c), c.env)
+      const handle: RouteHandler = async (c) => rawResponse(c.env, await handler(c))
       mount({ method, path, handler: handle }, operationId)
     },
   }

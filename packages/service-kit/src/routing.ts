@@ -2,11 +2,11 @@ import { type Context, Hono } from 'hono'
 import type { RequestFacts } from './request-facts.ts'
 
 export type RawContext = Context<{ Bindings: RequestFacts }>
-export type RawHandler = (c: RawContext) => Response | Promise<Response>
+export type RouteHandler = (c: RawContext) => Response | Promise<Response>
 export type Mount = {
   method: string
   path: string
-  handler: RawHandler
+  handler: RouteHandler
   /** For logs and metrics, when not the path. */ label?: string
 }
 export type Router = Hono<{ Bindings: RequestFacts }>

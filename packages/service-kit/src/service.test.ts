@@ -58,7 +58,7 @@ describe('request ids and traces', () => {
     const seen: (string | null)[] = []
     traced.raw('get', '/trace', (c) => {
       seen.push(c.env.traceparent)
-      return c.text('ok')
+      return { status: 200, body: 'ok' }
     })
     const trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
     for (const traceparent of [trace, `${trace}x`, trace.replace('4', 'G')])

@@ -1,8 +1,8 @@
 import { groupCommit, isTransient, Overloaded, type Database } from '@keelson/database'
 import type { Queue } from '@keelson/queue'
-import { ApiError, uuidv7 } from '@keelson/service-kit'
+import { ApiError, uuidv7, type RawAnswer } from '@keelson/service-kit'
 import { eventId } from '../forward/event-id.ts'
-import { passedHeaders } from '../forward/forwarded-headers.ts'
+import type { HeaderFields } from '../forward/forwarded-headers.ts'
 import type { WebhookKey } from '../forward/keyring.ts'
 import type { Payload } from '../forward/payload.ts'
 import { identityOf, writeDeliveries, type NewDelivery } from './write-deliveries.ts'
@@ -13,6 +13,8 @@ export type VerifiedEvent = {
   path: string
   query: string
   headers: Headers
+  /** What the agent gets to see of them. */
+  passed: HeaderFields
   /** The trace that its delivery belongs to. */
   traceparent: string | null
   body: Buffer
@@ -40,7 +42,7 @@ const newDelivery = (event: VerifiedEvent): NewDelivery => {
     source_delivery_id: eventId(event),
     path,
     query,
-    headers: JSON.stringify({ ...passedHeaders(event.headers, source), ...trace }),
+    headers: JSON.stringify({ ...event.passed, ...trace }),
     body,
     status: is_disabled ? 'dead' : 'pending',
     last_error: is_disabled ? 'deliveries of this key are off' : null,
@@ -75,7 +77,7 @@ export const deliveryAcceptor = ({ db, queue, onDuplicate }: AcceptDeps) => {
     stallMs: STALL_MS,
   })
 
-  return async (event: VerifiedEvent): Promise<Response> => {
+  return async (event: VerifiedEvent): Promise<RawAnswer> => {
     const row = newDelivery(event)
     const { account_id } = row
     const delivery_id = await writes.submit(account_id, row, row.body.length + row.headers.length).catch(busy)
@@ -83,6 +85,6 @@ export const deliveryAcceptor = ({ db, queue, onDuplicate }: AcceptDeps) => {
     if (delivery_id === null) onDuplicate(event.key.source)
     else void queue.ring('deliver_webhook', { delivery_id, account_id }, trace)
     const headers = delivery_id === null ? {} : { 'x-keelson-delivery-id': delivery_id }
-    return new Response(null, { status: 202, headers })
+    return { status: 202, headers }
   }
 }

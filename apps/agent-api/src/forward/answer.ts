@@ -16,7 +16,7 @@ const isShort = ({ headers }: AgentAnswer): boolean => {
   return typeof length === 'string' && Number(length) <= READ_WHOLE_BYTES
 }
 
-const readWhole = async ({ body }: AgentAnswer): Promise<Buffer> => {
+const readWhole = async ({ body }: AgentAnswer): Promise<Buffer<ArrayBuffer>> => {
   try {
     return Buffer.from(await body.arrayBuffer())
   } catch (cause) {
@@ -76,7 +76,7 @@ export const answerBody = async (
   answer: AgentAnswer,
   limits: AnswerLimits,
   end: AnswerEnd,
-): Promise<Buffer | ReadableStream<Uint8Array> | null> => {
+): Promise<Buffer<ArrayBuffer> | ReadableStream<Uint8Array> | null> => {
   if (Number(answer.headers['content-length'] ?? 0) > limits.maxBytes) {
     answer.body.destroy()
     throw new ApiError('agent_unreachable', 'The answer of the agent is too large')

@@ -91,8 +91,6 @@ export const assertForwardPath = (path: string): string => {
 export const agentUrl = (acp_url: string, path: string, query: string): URL => {
   const base = new URL(acp_url)
   const root = base.pathname.replace(/\/+$/, '')
-  const url = new URL(base.origin)
-  url.pathname = path === '' ? root || '/' : `${root}/${path}`
-  url.search = query
-  return url
+  const below = path === '' ? root || '/' : `${root}/${path}`
+  return new URL(`${base.origin}${below}${query === '' ? '' : `?${query}`}`)
 }

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream'
-import { uuidv7, type Logger, type RawContext, type Tracer } from '@keelson/service-kit'
+import { uuidv7, type Logger, type RawAnswer, type RawContext, type Tracer } from '@keelson/service-kit'
 import type { AgentNetwork } from '../agents/agent-network.ts'
 import { agentSpan } from './agent-span.ts'
 import { answerBody } from './answer.ts'
 import { callAgent } from './call-agent.ts'
 import { deadline } from './deadline.ts'
 import { agentUrl } from './forward-path.ts'
-import { answeredHeaders, hopHeaders, passedHeaders } from './forwarded-headers.ts'
+import { answeredHeaders, hopHeaders, passedHeaders, receivedHeaders } from './forwarded-headers.ts'
 import type { WebhookKey } from './keyring.ts'
 
 export type ForwardLimits = {
@@ -31,7 +31,7 @@ export const forwardRequest = async (
   { network, limits, log, tracer }: ForwardDeps,
   c: RawContext,
   { key, path, query, body }: Forwarded,
-): Promise<Response> => {
+): Promise<RawAnswer> => {
   const { raw } = c.req
   const { requestId, traceparent, outgoing } = c.env
   const span = agentSpan(tracer, traceparent, key.source)
@@ -50,16 +50,16 @@ export const forwardRequest = async (
       callAgent(network, {
         url: agentUrl(key.acp_url, path, query),
         method: raw.method as 'GET' | 'HEAD' | 'POST',
-        headers: { ...passedHeaders(raw.headers, key.source), ...hop, ...span.headers },
+        headers: { ...passedHeaders(receivedHeaders(c), key.source), ...hop, ...span.headers },
         body,
         signal,
       }),
     )
-    const content = await answerBody(answer, limits, { onEnd: clear, cut })
-    return new Response(content as BodyInit | null, {
+    return {
       status: answer.statusCode,
       headers: answeredHeaders(answer.headers, key.source),
-    })
+      body: await answerBody(answer, limits, { onEnd: clear, cut }),
+    }
   } catch (error) {
     clear()
     throw error

@@ -1,7 +1,8 @@
-import { ApiError, readBody, type RawContext, type Service } from '@keelson/service-kit'
+import { ApiError, readBody, type RawAnswer, type RawContext, type Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
 import { deliveryAcceptor } from '../deliveries/accept-delivery.ts'
 import { acceptedEvents } from './accepted-events.ts'
+import { passedHeaders, receivedHeaders } from './forwarded-headers.ts'
 import { checkQuery, encodeSegments, readTarget } from './forward-path.ts'
 import { FORWARD_LIMITS, forwardRequest } from './forward-request.ts'
 import { inFlightBytes } from './in-flight-bytes.ts'
@@ -23,21 +24,23 @@ const refuse = (): never => {
 }
 
 /** Slack's look whether the certificate is valid comes unsigned; nothing of it is passed on. */
-const answerUnproved = async (c: RawContext): Promise<Response> => {
+const answerUnproved = async (c: RawContext): Promise<RawAnswer> => {
   if (c.req.method !== 'POST' || !isForm(c.req.header('content-type') ?? null)) return refuse()
   const body = await readBody(c.req.raw, c.env, UNPROVED_BYTES)
-  return new URLSearchParams(body.toString()).get('ssl_check') === '1' ? new Response(null, { status: 200 }) : refuse()
+  return new URLSearchParams(body.toString()).get('ssl_check') === '1' ? { status: 200 } : refuse()
 }
 
 /** What Slack asks of us rather than of the agent; `null` for everything else. */
-const answerSlack = ({ key, payload }: Verified): Response | null => {
+const answerSlack = ({ key, payload }: Verified): RawAnswer | null => {
   if (key.source !== 'slack' || payload === null) return null
-  if (textAt(payload, 'ssl_check') === '1') return new Response(null, { status: 200 })
+  if (textAt(payload, 'ssl_check') === '1') return { status: 200 }
   if (textAt(payload, 'type') !== 'url_verification') return null
   const challenge = textAt(payload, 'challenge') ?? ''
   if (challenge === '' || challenge.length > MAX_CHALLENGE) throw new ApiError('malformed_request')
-  return new Response(challenge, { headers: { 'content-type': 'text/plain; charset=utf-8' } })
+  return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: challenge }
 }
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
 const assertUncompressed = (c: RawContext): void => {
   const encoding = c.req.header('content-encoding') ?? 'identity'
@@ -56,7 +59,7 @@ export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
   const openHold = inFlightBytes(MAX_HELD_BYTES)
   const accepted = acceptedEvents()
 
-  const handle = async (c: RawContext, outcome: WebhookOutcome): Promise<Response> => {
+  const handle = async (c: RawContext, outcome: WebhookOutcome): Promise<RawAnswer> => {
     const target = readTarget(c.env.path)
     const query = checkQuery(c.env.query)
     const presented = presentedProof(c.req.raw.headers)
@@ -82,6 +85,7 @@ export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
         body,
         payload,
         headers: c.req.raw.headers,
+        passed: passedHeaders(receivedHeaders(c), key.source),
         traceparent: c.env.traceparent,
       })
     }
@@ -89,11 +93,11 @@ export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
     if (accepted.has(event)) {
       metrics.duplicate(key.source)
       outcome.result = 'answered'
-      return new Response(null, { status: 200, headers: { 'x-keelson-duplicate': 'true' } })
+      return { status: 200, headers: { 'x-keelson-duplicate': 'true' } }
     }
-    const response = await forwardRequest({ network, limits, log, tracer }, c, { key, path, query, body })
-    if (response.ok) accepted.add(event)
-    return response
+    const forwarded = await forwardRequest({ network, limits, log, tracer }, c, { key, path, query, body })
+    if (isSuccess(forwarded.status)) accepted.add(event)
+    return forwarded
   }
 
   const counted = (c: RawContext) => metrics.counting((outcome) => handle(c, outcome))
