@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { identityStore, openAccountKeys, systemSecret } from '@keelson/identity'
+import { identityStore, openAccountKeys, systemSecret, type IdentityStore } from '@keelson/identity'
 import {
   createServiceUser,
+  METRICS_OFFSET,
   SERVICES,
   startService,
   waitUntilReady,
@@ -23,6 +24,9 @@ export type RunningServices = AsyncDisposable & {
   key: string
   /** Of another account. */
   otherKey: string
+  identities: IdentityStore
+  /** Starts one more process of a service; resolves with its address. */
+  addReplica: (name: ServiceName) => Promise<string>
 }
 
 export type RunningOptions = {
@@ -33,8 +37,6 @@ export type RunningOptions = {
   /** `null`: the queue is in Postgres. */
   redisUrl?: string | null
 }
-
-const METRICS_OFFSET = 1000
 
 const urlsOf = (port: Record<string, number>, offset = 0) =>
   Object.fromEntries(Object.entries(port).map(([name, at]) => [name, `http://127.0.0.1:${at + offset}`])) as Record<
@@ -50,7 +52,7 @@ const issueKeys = async ({ db }: TestDatabase, keyFile: string) => {
     const { id: identity_id } = await store.createIdentity({ account_id, type: 'user', name })
     return (await store.issueKey({ account_id, identity_id, name })).token
   }
-  return { key: await issue('first'), otherKey: await issue('second') }
+  return { key: await issue('first'), otherKey: await issue('second'), identities: store }
 }
 
 /**
@@ -83,18 +85,29 @@ export const runningServices = async (
     bundle: service.bundle.replace('/dist/', '/src/').replace(/\.js$/, '.ts'),
     env: (given: StackEnvironment) => ({ ...service.env(given), ...settings }),
   }))
-  for (const service of services) {
-    const running = startService(ROOT, service, environment)
-    stack.defer(async () => void (await running.stop()))
+  const owned = new AsyncDisposableStack()
+  stack.use(owned)
+  const start = async (service: (typeof services)[number], at: StackEnvironment) => {
+    const running = startService(ROOT, service, at)
+    owned.defer(async () => void (await running.stop()))
+    await waitUntilReady(service, at, AbortSignal.timeout(60_000))
   }
-  await Promise.all(services.map((service) => waitUntilReady(service, environment, AbortSignal.timeout(60_000))))
+  await Promise.all(services.map((service) => start(service, environment)))
   const keys = await issueKeys(database, key_file)
-  const owned = stack.move()
+  const whole = stack.move()
   return {
     url: urlsOf(port),
     metricsUrl: urlsOf(port, METRICS_OFFSET),
     database,
     ...keys,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    addReplica: async (name) => {
+      const at = { ...environment, port: { ...port, [name]: await freePort() } }
+      await start(
+        services.find((service) => service.name === name)!,
+        at,
+      )
+      return urlsOf(at.port)[name]
+    },
+    [Symbol.asyncDispose]: () => whole.disposeAsync(),
   }
 }

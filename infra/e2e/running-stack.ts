@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import { createClient } from '@keelson/contracts/client'
 import { agentRoutes } from '@keelson/contracts/agent'
 import { platformRoutes } from '@keelson/contracts/platform'
-import { createServiceUser, freePort, SERVICES, startService, waitUntilReady } from '@keelson/local-stack'
+import {
+  createServiceUser,
+  freePort,
+  METRICS_OFFSET,
+  SERVICES,
+  startService,
+  waitUntilReady,
+} from '@keelson/local-stack'
 import type { KeptProcess, ServiceName, StackEnvironment } from '@keelson/local-stack'
 import { bootstrapLocalAccount, openAccountKeys, systemSecret } from '@keelson/identity'
 import { migrateQueue } from '@keelson/queue'
@@ -59,6 +66,7 @@ export const runningStack = async ({ services, redisUrl, settings = {} }: StackC
   const vendors = { LLM_ENGINE_URL: simulator.url, LAUNCH_URL: simulator.url }
 
   const running = new Map<ServiceName, KeptProcess>()
+  const printed: string[] = []
   stack.defer(async () => void (await Promise.all([...running.values()].map((one) => one.stop()))))
 
   /** Starts a service, or starts it again. */
@@ -66,7 +74,9 @@ export const runningStack = async ({ services, redisUrl, settings = {} }: StackC
     const service = SERVICES.find((one) => one.name === name)
     if (!service) throw new Error(`there is no service ${name}`)
     const env = (given: StackEnvironment) => ({ ...service.env(given), ...vendors, ...settings[name] })
-    running.set(name, startService(ROOT, { ...service, env }, environment))
+    const started = startService(ROOT, { ...service, env }, environment)
+    for (const stream of [started.stdout, started.stderr]) stream?.on('data', (piece) => printed.push(String(piece)))
+    running.set(name, started)
     await waitUntilReady(service, environment, AbortSignal.timeout(30_000))
   }
   for (const name of services) await start(name)
@@ -83,6 +93,9 @@ export const runningStack = async ({ services, redisUrl, settings = {} }: StackC
     agent,
     simulator,
     at,
+    metricsAt: (name: ServiceName) => `${urlOf(environment.port[name] + METRICS_OFFSET)}/metrics`,
+    /** What the services have printed so far, in pieces. */
+    printed,
     start,
     stop: async (name: ServiceName) => await running.get(name)?.stop(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

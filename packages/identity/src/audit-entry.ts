@@ -21,6 +21,12 @@ export const operatorOf = (account_id: string): AuditedBy => ({
   requestId: randomUUID(),
 })
 
+/** A service that does it by itself, for whoever comes first, and in no request. */
+export const serviceOf = (account_id: string): AuditedBy => ({
+  principal: { account_id, key_id: 'service', identity_id: 'service', identity_type: 'service_account' },
+  requestId: randomUUID(),
+})
+
 /** What it was done to, and how that went. */
 export type AuditedTarget = { target_id: string | null; target_version: number | null; outcome: AuditOutcome }
 

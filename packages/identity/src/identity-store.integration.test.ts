@@ -31,7 +31,7 @@ test('account names are unique, the one of the installation itself included, and
   expect((await store.listAccounts()).map(({ name }) => name)).toEqual(['one', 'other'])
 })
 
-test('issuing, rolling and revoking leave audit rows that name the operator and the key', async () => {
+test('accounts, identities, issuing, rolling and revoking leave audit rows that name the operator and the target', async () => {
   const { account_id } = await store.createAccount('audited')
   const { id: identity_id } = await store.createIdentity({ account_id, type: 'user', name: 'ada' })
   const first = await store.issueKey({ account_id, identity_id })
@@ -40,6 +40,8 @@ test('issuing, rolling and revoking leave audit rows that name the operator and 
   const rows = await db.sql`
     select action, target_id, outcome, key_id from identity.audit_log where account_id = ${account_id} order by seq`
   expect(rows.map(({ action, target_id }) => [action, target_id])).toEqual([
+    ['account.create', account_id],
+    ['identity.create', identity_id],
     ['api_key.issue', first.id],
     ['api_key.issue', successor.id],
     ['api_key.roll', first.id],

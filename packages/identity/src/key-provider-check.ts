@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Database } from '@keelson/database'
-import { KeyProviderUnavailable, type KeyProvider } from '@keelson/secrets'
+import { KeyProviderUnavailable, UnknownKeyEncryptionKey, type KeyProvider } from '@keelson/secrets'
 import { ConfigError } from '@keelson/service-kit'
 
 type Canary = { kek_id: string; wrapped: Buffer; digest: Buffer }
@@ -15,7 +15,9 @@ const complaint = async (provider: KeyProvider, { kek_id, wrapped, digest }: Can
     return timingSafeEqual(digestOf(value), digest) ? null : `the configured key of id ${kek_id} is another one`
   } catch (error) {
     if (error instanceof KeyProviderUnavailable) throw error
-    return `this database needs key-encryption key ${kek_id}: ${(error as Error).message}`
+    const needs = `this database needs key-encryption key ${kek_id}`
+    if (!(error instanceof UnknownKeyEncryptionKey)) return `${needs}: ${(error as Error).message}`
+    return `${needs}; configured: ${error.configured.join(', ') || 'none'}`
   }
 }
 

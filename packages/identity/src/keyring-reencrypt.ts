@@ -1,5 +1,6 @@
 import { SEALED_COLUMNS, withAccount, type SealedColumn } from '@keelson/database'
 import { IntegrityError, open, seal } from '@keelson/secrets'
+import { auditWithin, operatorOf } from './audit-entry.ts'
 import { activeVersion, forEveryAccount, type Keyring } from './keyring.ts'
 import { contextOf, lockOldRows, replaceRows, type Place, type SealedRow } from './sealed-rows.ts'
 
@@ -13,7 +14,8 @@ const BATCH_ROWS = 200
 
 /**
  * Seals every record anew that is sealed under a key older than its account's active one. Readers are never in the way:
- * old and new bytes open alike. Each batch is a transaction.
+ * old and new bytes open alike. Each batch is a transaction,
+ * with an audit row that names the key it was sealed under.
  *
  * @throws KeyProviderUnavailable
  */
@@ -46,7 +48,11 @@ export const reencryptRecords = async (
         const anew = await sealAnew(at, account_id, row)
         if (anew) made.push(anew)
       }
-      if (made.length > 0) await replaceRows(tx, at, made)
+      if (made.length > 0) {
+        await replaceRows(tx, at, made)
+        const target = { target_id: account_id, target_version: version, outcome: 'done' as const }
+        await auditWithin(tx, { ...operatorOf(account_id), action: 'account_key.reencrypt' }, target)
+      }
       return { made: made.length, last: rows.at(-1) }
     })
 

@@ -70,7 +70,11 @@ export const retireKeys = async (keyring: Omit<Keyring, 'accountKeys'>, settledM
       retired.kept.push(`${kek_id}: wraps ${wrapped[kek_id]} account keys: rewrap`)
       continue
     }
-    await db.sql`delete from identity.key_canary where kek_id = ${kek_id}`
+    await withAccount(db, SYSTEM_ACCOUNT, async (tx) => {
+      await tx`delete from identity.key_canary where kek_id = ${kek_id}`
+      const target = { target_id: kek_id, target_version: null, outcome: 'done' as const }
+      await auditWithin(tx, { ...operatorOf(SYSTEM_ACCOUNT), action: 'key_encryption_key.forget' }, target)
+    })
     retired.forgotten.push(kek_id)
   }
   return retired

@@ -2,7 +2,7 @@ import { testAccount, testDatabase } from '@keelson/testing'
 import { withAccount } from '@keelson/database'
 import { afterAll, expect, test } from 'vitest'
 import { recordAudit } from './audit-entry.ts'
-import { rolledBackCredentials } from './keyring-rollback.ts'
+import { rolledBackAgentKeys, rolledBackCredentials } from './keyring-rollback.ts'
 
 const database = await testDatabase()
 const { db } = database
@@ -32,5 +32,51 @@ test('an older version that was put back is found, and a deleted credential that
   expect(problems.toSorted()).toEqual([
     'credential cred_rolled_back is at version 2, and was at 3 before',
     'credential cred_undead is there although it was deleted',
+  ])
+})
+
+/** What is stored of an agent's key: its versions, and for each when it ends, if it does. */
+type StoredKey = { id: string; told: number; secrets: Record<number, string | null>; deleted?: boolean; agent?: string }
+
+const agentKey = async ({ id, told, secrets, deleted = false, agent = 'agent' }: StoredKey) => {
+  const { account_id } = account
+  await db.sql`
+    insert into agent.agents (account_id, id, name, description, acp_url, acp_type, status)
+    values (${account_id}, ${agent}, ${agent}, '', 'http://x', 'async', 'Ready') on conflict do nothing`
+  await db.sql`
+    insert into agent.agent_api_keys (account_id, id, agent_id, name, source, delivery)
+    values (${account_id}, ${id}, ${agent}, ${id}, 'github', 'sync')`
+  await withAccount(db, account_id, async (tx) => {
+    for (const [version, expires_at] of Object.entries(secrets)) {
+      await tx`
+        insert into agent.agent_api_key_secrets (account_id, key_id, version, sealed, expires_at)
+        values (${account_id}, ${id}, ${version}, '', ${expires_at}::timestamptz)`
+    }
+  })
+  for (let version = 1; version <= told; version += 1) {
+    const action = version === 1 ? 'agent_api_key.create' : 'agent_api_key.rotate'
+    await recordAudit(db, { ...by, action }, { target_id: id, target_version: version, outcome: 'done' })
+  }
+  const end = { target_id: id, target_version: null, outcome: 'done' as const }
+  if (deleted) await recordAudit(db, { ...by, action: 'agent_api_key.delete' }, end)
+}
+
+test("a former secret of an agent's key that was put back is found, and a deleted key that is there again", async () => {
+  const [soon, late] = [1, 60].map((days) => new Date(Date.now() + days * 86_400_000).toISOString())
+  await agentKey({ id: 'as told', told: 2, secrets: { 1: soon!, 2: null } })
+  await agentKey({ id: 'rolled back', told: 2, secrets: { 1: null } })
+  await agentKey({ id: 'put beside', told: 3, secrets: { 1: null, 3: null } })
+  await agentKey({ id: 'kept too long', told: 2, secrets: { 1: late!, 2: null } })
+  await agentKey({ id: 'undead', told: 1, secrets: { 1: null }, deleted: true })
+  await agentKey({ id: 'went with its agent', told: 1, secrets: { 1: null }, agent: 'gone' })
+  const gone = { target_id: 'gone', target_version: null, outcome: 'done' as const }
+  await recordAudit(db, { ...by, action: 'agent.delete' }, gone)
+  await agentKey({ id: 'came with the next', told: 1, secrets: { 1: null }, agent: 'gone' })
+  expect(await withAccount(db, account.account_id, rolledBackAgentKeys)).toEqual([
+    'agent key kept too long still has a secret from before version 2',
+    'agent key put beside still has a secret from before version 3',
+    'agent key rolled back is at version 1, and was at 2 before',
+    'agent key undead is there although it was deleted',
+    'agent key went with its agent is there although it was deleted',
   ])
 })

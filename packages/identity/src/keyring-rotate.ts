@@ -1,6 +1,5 @@
 import { withAccount } from '@keelson/database'
 import { SYSTEM_ACCOUNT } from '@keelson/secrets'
-import { operatorOf, recordAudit } from './audit-entry.ts'
 import { forEveryAccount, type Keyring } from './keyring.ts'
 
 export type RotateOptions = {
@@ -29,9 +28,7 @@ export const rotateKeys = async (keyring: Keyring, { account, olderThanMs }: Rot
         and created_at <= now() - ${olderThanMs} * interval '1 millisecond'`,
     )
     if (!old) return
-    const { version } = await keyring.accountKeys.rotate(account_id)
-    const target = { target_id: account_id, target_version: version, outcome: 'done' as const }
-    await recordAudit(keyring.db, { ...operatorOf(account_id), action: 'account_key.rotate' }, target)
+    await keyring.accountKeys.rotate(account_id)
     done += 1
   }
   await forEveryAccount(keyring, rotate, account)

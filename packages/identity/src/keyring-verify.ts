@@ -1,7 +1,7 @@
 import { SEALED_COLUMNS, withAccount, type SealedColumn } from '@keelson/database'
 import { IntegrityError, open, UnknownKeyEncryptionKey } from '@keelson/secrets'
 import { forEveryAccount, keysOf, type Keyring } from './keyring.ts'
-import { rolledBackCredentials } from './keyring-rollback.ts'
+import { rolledBackAgentKeys, rolledBackCredentials } from './keyring-rollback.ts'
 import { contextOf, nextRows, type Place, type SealedRow } from './sealed-rows.ts'
 
 export type KeyringVerdict = { keys: number; records: number; problems: string[] }
@@ -50,7 +50,9 @@ export const verifyKeyring = async (keyring: Omit<Keyring, 'provider'>, account?
           if (!last) break
         }
       }
-      verdict.problems.push(...(await withAccount(db, account_id, rolledBackCredentials)))
+      for (const rolledBack of [rolledBackCredentials, rolledBackAgentKeys]) {
+        verdict.problems.push(...(await withAccount(db, account_id, rolledBack)))
+      }
     },
     account,
   )

@@ -10,9 +10,9 @@ const PROGRAM = `
     const log = createLogger({ service: 'test', level: 'info' })
     const none = { document: async () => ({}), readiness: {}, authenticate: () => Promise.reject(new Error('nobody')) }
     const service = createService({ name: 'agent-api', log, metrics: createMetrics(), ...none })
-    service.raw('get', '/slow', (c) => {
+    service.raw('get', '/slow', () => {
       process.stdout.write('{"message":"working"}\\n')
-      return new Promise((resolve) => setTimeout(() => resolve(c.text('done')), 600))
+      return new Promise((resolve) => setTimeout(() => resolve({ status: 200, body: 'done' }), 600))
     })
     stack.defer(() => log.info('closed last'))
     const { url } = stack.use(await listen(service, { host: '127.0.0.1', port: 0, metricsPort: 0, drainMs: 5000 }))

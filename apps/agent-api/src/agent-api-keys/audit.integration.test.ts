@@ -22,6 +22,7 @@ test('every change of agents and their keys leaves a row with actor, target, ver
     where account_id = ${client.account_id} and request_id = 'the-request' order by seq`
   expect(rows.map(({ action, target_id, target_version }) => [action, target_id, target_version])).toEqual([
     ['agent.register', agent_id, null],
+    ['identity.create', expect.stringMatching(/^svc_/), null],
     ['api_key.issue', expect.stringMatching(/^key_/), null],
     ['agent_api_key.create', key_id, 1],
     ['agent_api_key.create', other.id, 1],
@@ -29,7 +30,7 @@ test('every change of agents and their keys leaves a row with actor, target, ver
     ['agent_api_key.delete', key_id, null],
     ['agent_api_key.delete', other.id, null],
     ['agent.delete', agent_id, null],
-    ['api_key.revoke', rows[1]!['target_id'], null],
+    ['api_key.revoke', rows[2]!['target_id'], null],
   ])
   const by = { outcome: 'done', key_id: client.key_id, identity_id: client.identity_id, identity_type: 'user' }
   for (const row of rows) expect(row).toMatchObject(by)

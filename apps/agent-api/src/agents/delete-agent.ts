@@ -36,6 +36,6 @@ export const deleteAgent = async (
     return agent.name
   })
   keyring.forget(name)
-  const { id } = await identities.ensureIdentity(agentIdentity(account_id, agent_id))
+  const { id } = await identities.ensureIdentity(agentIdentity(account_id, agent_id), by)
   await identities.retireKeys({ account_id, identity_id: id, keep: 0, by })
 }

@@ -103,7 +103,7 @@ export const registerAgent = async (
   const secret = await ensureSigningSecret({ db, accountKeys }, { account_id, agent_id: agent.id })
   keyring.forget(nameBefore)
   keyring.forget(agent.name)
-  const { id: identity_id } = await identities.ensureIdentity(agentIdentity(account_id, agent.id))
+  const { id: identity_id } = await identities.ensureIdentity(agentIdentity(account_id, agent.id), by)
   const request = { account_id, identity_id, kind: 'agent', name: agent.name, scopes: AGENT_SCOPES } as const
   const { token } = await identities.issueKey(request, by)
   await identities.retireKeys({ account_id, identity_id, keep: LIVE_KEYS, by })

@@ -20,6 +20,9 @@ export const FORWARD_LIMITS: ForwardLimits = { totalMs: 300_000, maxBytes: 104_8
 
 export type Forwarded = { key: WebhookKey; path: string; query: string; body: Buffer | Readable }
 
+/** The id is signed, so that nobody passes the signature of an empty body, as every GET has one, off as a stream's. */
+const streamId = (): string => `stream_${uuidv7()}`
+
 type ForwardDeps = { network: AgentNetwork; limits: ForwardLimits; log: Logger; tracer?: Tracer | null }
 
 /**
@@ -37,7 +40,8 @@ export const forwardRequest = async (
   const span = agentSpan(tracer, traceparent, key.source)
   const nowSeconds = Math.floor(Date.now() / 1000)
   const signed = Buffer.isBuffer(body) ? body : null
-  const hop = hopHeaders({ key, id: uuidv7(), attempt: 1, body: signed, requestId, traceparent, nowSeconds })
+  const id = signed === null ? streamId() : uuidv7()
+  const hop = hopHeaders({ key, id, attempt: 1, body: signed, requestId, traceparent, nowSeconds })
   const { signal, clear } = deadline(limits.totalMs, raw, c.env)
   const cut = outgoing
     ? (err: unknown) => {

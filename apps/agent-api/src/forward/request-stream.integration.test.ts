@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,7 +21,8 @@ afterAll(async () => {
 
 const client = await ingress.app.client()
 const acp_url = `http://127.0.0.1:${(agent.address() as AddressInfo).port}`
-await client.registerAgent({ body: { name: 'reader', description: '', acp_url, acp_type: 'async' } })
+const registration = { name: 'reader', description: '', acp_url, acp_type: 'async' as const }
+const { signing_secret } = await client.registerAgent({ body: registration })
 const { api_key } = await client.createAgentApiKey({ body: { name: 'ci', agent_name: 'reader' } })
 
 /** A request whose body has no length yet. */
@@ -37,6 +39,10 @@ test('what is sent with an agent key while it is made reaches the agent while it
   outgoing.write('one ')
   const [received, response] = await arrived
   expect(received.headers).toMatchObject({ 'x-keelson-streamed': 'true', 'transfer-encoding': 'chunked' })
+  const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': given } = received.headers
+  const secret = Buffer.from(signing_secret.slice('whsec_'.length), 'base64')
+  expect(id).toMatch(/^stream_/)
+  expect(given).toBe(`v1,${createHmac('sha256', secret).update(`${id}.${at}.`).digest('base64')}`)
   const [first] = await once(received, 'data')
   expect(String(first)).toBe('one ')
   outgoing.end('two')

@@ -113,6 +113,20 @@ test('10,000 records change keys under traffic with a kill -9 in the middle: no 
   expect(output.match(/wraps/g)).toHaveLength(1)
 }, 180_000)
 
+test('every step of the keys left audit rows', async () => {
+  const rows = await db.sql`
+    select distinct action, key_id from identity.audit_log
+    where target_type in ('account_key', 'key_encryption_key') order by action`
+  expect(rows.map(({ action, key_id }) => `${action} by ${key_id}`)).toEqual([
+    'account_key.create by service',
+    'account_key.destroy by operator',
+    'account_key.reencrypt by operator',
+    'account_key.rewrap by operator',
+    'account_key.rotate by operator',
+    'key_encryption_key.forget by operator',
+  ])
+})
+
 test('a second run of each finds nothing to do', async () => {
   expect((await keyringOutput('rewrap')).output).toBe('0 account keys wrapped anew\n')
   expect((await keyringOutput('rotate')).output).toBe('0 accounts have a new key\n')

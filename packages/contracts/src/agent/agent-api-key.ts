@@ -68,16 +68,13 @@ export const CreateAgentApiKeyRequest = z
 
 const DAY_SECONDS = 86_400
 
+/** The longest that a former value works beside the new one. */
+export const MAX_GRACE_SECONDS = 30 * DAY_SECONDS
+
 export const RotateAgentApiKeyRequest = z
   .object({
     api_key: given(SigningSecret).openapi({ description: 'The new value, needed for slack; left out, one is made' }),
-    grace_seconds: givenOr(
-      z
-        .int()
-        .min(0)
-        .max(30 * DAY_SECONDS),
-      DAY_SECONDS,
-    ).openapi({
+    grace_seconds: givenOr(z.int().min(0).max(MAX_GRACE_SECONDS), DAY_SECONDS).openapi({
       description: 'How long the value before works too',
     }),
   })

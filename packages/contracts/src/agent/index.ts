@@ -71,6 +71,7 @@ export {
   KeyVerification,
   NewAgentApiKey,
   RotateAgentApiKeyRequest,
+  MAX_GRACE_SECONDS,
 } from './agent-api-key.ts'
 export {
   CreateWebhookTriggerRequest,
