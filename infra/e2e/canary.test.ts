@@ -45,7 +45,7 @@ const vendorsPart = async (stack: Stack) => {
   expect(await deploy(stack, 'served')).toMatchObject({ status: 'ready' })
   expect(JSON.stringify(stack.simulator.journal())).toContain(payload)
   const quoted = { detail: `TOKEN=${payload} was refused: ${payload}` }
-  stack.simulator.addFault({ kind: 'status', status: 400, body: quoted, operation: 'bundles.create', count: null })
+  stack.simulator.addFault({ kind: 'status', status: 400, body: quoted, operation: '*.create', count: null })
   const refused = await deploy(stack, 'refused')
   expect(refused).toMatchObject({ status: 'failed' })
   return JSON.stringify(refused)
@@ -100,7 +100,7 @@ describe.each(backends)('with the queue in %s', (backend, urlOf) => {
       expect(stack.printed.join('')).toContain('"service":"deployer"')
       for (const text of [stack.printed.join(''), told, ...metrics, ...received])
         expect(tokensIn(text, tokens)).toEqual([])
-      expect(await tokensInDatabase(stack, tokens)).toEqual([])
+      expect(await tokensInDatabase(stack.db, tokens)).toEqual([])
       expect((await redis?.tokens(tokens)) ?? []).toEqual([])
     },
     60_000,
