@@ -55,7 +55,7 @@ const isProved = (secret: KeyObject, { presented, body, nowSeconds }: Unverified
 }
 
 /** Tries secrets and stand-ins: a request takes as long whether the first, the last or none of them proves it. */
-const provenKeys = (request: UnverifiedRequest): WebhookKey[] => {
+export const provenKeys = (request: UnverifiedRequest): WebhookKey[] => {
   const { keys, tries } = candidatesOf(request)
   const candidates = keys.filter((key) => opens(key.bound, request.segments))
   const most = Math.max(TRIES_ALWAYS, Math.floor(HASHED_BYTES / (request.body.length + 1)))
