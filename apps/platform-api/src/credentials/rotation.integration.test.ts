@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { generateKey, seal } from '@keelson/secrets'
+import { assertKeyProvider } from '@keelson/identity'
+import { generateKey, keyProvider, seal } from '@keelson/secrets'
 import { typeId } from '@keelson/service-kit'
 import { eventually } from '@keelson/testing'
 import { afterAll, expect, test } from 'vitest'
@@ -14,6 +15,8 @@ const [former, next] = [generateKey(), generateKey()]
 const app = await testApp({}, { keys: `${former},${next}`, keyTtlMs: 100 })
 afterAll(() => app[Symbol.asyncDispose]())
 const { db, accountKeys } = app
+// As services do when they start.
+await assertKeyProvider(db, await keyProvider({ provider: 'environment', keys: `${former},${next}` }))
 
 type Client = Awaited<ReturnType<typeof app.client>>
 type Kept = { client: Client; id: string }
