@@ -76,6 +76,13 @@ export const operation = <R extends Route>(
     return route.schemas.ok ? { status: 200, body: writeJson(result ?? null) } : { status: 204, body: '' }
   }
 
+  /** Apart, so that the bytes of a body are not kept for as long as its request waits. */
+  const receive = async (request: Request, facts: RequestFacts, key: string | null) => {
+    const bytes = await read.body.bytes(request, facts)
+    const body = read.body.parse(bytes)
+    return { body, fingerprint: key === null ? null : fingerprintOf(`${facts.path}?${facts.query}`, bytes) }
+  }
+
   const admit = async ({ headers }: Request, facts: RequestFacts, scope: Scope): Promise<void> => {
     const principal = await identify(headers, facts, context)
     facts.principal = principal
@@ -92,21 +99,15 @@ export const operation = <R extends Route>(
     const params = read.params(facts)
     const query = read.query(facts)
     const key = idempotency && isRepeatable(route.method) ? idempotencyKey(request.headers) : null
-    const bytes = await read.body.bytes(request, facts)
-    const body = read.body.parse(bytes)
+    const { body, fingerprint } = await receive(request, facts, key)
     const call = createCall(request, facts, log, { params, query, body, ifMatch: preconditionOf(route, request) })
-    if (!idempotency || key === null || !facts.principal) {
+    if (!idempotency || key === null || fingerprint === null || !facts.principal) {
       const answer = await withPatience(patienceMs, facts, run(call))
       const isKnown = route.method === 'get' && isKnownTo(request.headers, facts.headers?.['etag'])
       return isKnown ? notModifiedResponse(facts) : respond(facts, answer)
     }
 
-    const attempt = {
-      account_id: facts.principal.account_id,
-      operation: route.operationId,
-      key,
-      fingerprint: fingerprintOf(`${facts.path}?${facts.query}`, bytes),
-    }
+    const attempt = { account_id: facts.principal.account_id, operation: route.operationId, key, fingerprint }
     // Whoever is asked to come back must be let in again.
     const keep = () => !secretAnswer && facts.headers?.['retry-after'] === undefined
     const work = once(idempotency, attempt, { keep, log }, () => run(call))
