@@ -7,8 +7,11 @@ export type Deadline = { signal: AbortSignal; clear: () => void }
 export const deadline = (totalMs: number, request: Request, { outgoing }: Pick<RequestFacts, 'outgoing'>): Deadline => {
   const controller = new AbortController()
   const onLate = () => controller.abort(new ApiError('agent_timeout', 'The agent did not finish its answer in time'))
-  const onGone = () => controller.abort(new Error('The client went away'))
   const timer = setTimeout(onLate, totalMs)
+  const onGone = () => {
+    clearTimeout(timer)
+    controller.abort(new Error('The client went away'))
+  }
   if (outgoing) outgoing.once('close', onGone)
   else request.signal.addEventListener('abort', onGone, { once: true })
   const clear = () => {
