@@ -1,6 +1,5 @@
-import { Agent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
-import { Agent as SecureAgent, request as httpsRequest } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Pool, type Dispatcher } from 'undici'
 
 export type ConnectionOptions = {
   /** Where the service is, such as `http://127.0.0.1:8081`. */
@@ -29,16 +28,16 @@ export class KeelsonError extends Error {
   }
 }
 
-type Answer = { status: number; retryAfterMs: number; text: string }
+type Answer = { status: number; retryAfterMs: number; body: Buffer }
 
 const PASSING: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 
-const problemOf = (path: string, { status, text }: Answer): KeelsonError => {
+const problemOf = (path: string, { status, body }: Answer): KeelsonError => {
   let problem: { code?: unknown; detail?: unknown } = {}
   try {
-    problem = JSON.parse(text)
+    problem = JSON.parse(body.toString())
   } catch {
     // Whatever stands between answered with something else.
   }
@@ -47,56 +46,57 @@ const problemOf = (path: string, { status, text }: Answer): KeelsonError => {
   return new KeelsonError(`${path}: ${status} ${code}: ${detail}`, status, code)
 }
 
-const readAnswer = (response: IncomingMessage, settle: (answer: Answer) => void): void => {
+const retryAfterMs = (header: string | string[] | undefined): number => {
+  const seconds = Number(header ?? 0)
+  return Number.isFinite(seconds) ? seconds * 1000 : 0
+}
+
+/** Collects one answer; `settle` hears of it once, or of the failure. */
+const answerHandler = (
+  resolve: (answer: Answer) => void,
+  reject: (error: Error) => void,
+): Dispatcher.DispatchHandler => {
   const chunks: Buffer[] = []
-  response.on('data', (chunk: Buffer) => chunks.push(chunk))
-  response.on('end', () => {
-    const retryAfterMs = Number(response.headers['retry-after'] ?? 0) * 1000
-    const whole = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-    settle({
-      status: response.statusCode ?? 0,
-      retryAfterMs: Number.isFinite(retryAfterMs) ? retryAfterMs : 0,
-      text: whole.toString(),
-    })
-  })
+  const answer = { status: 0, retryAfterMs: 0 }
+  return {
+    onResponseStart: (_, status, headers) => {
+      answer.status = status
+      answer.retryAfterMs = retryAfterMs(headers['retry-after'])
+    },
+    onResponseData: (_, chunk) => void chunks.push(chunk),
+    onResponseEnd: () => resolve({ ...answer, body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) }),
+    onResponseError: (_, error) => reject(error),
+  }
 }
 
 /** Makes one attempt over connections that are kept open. */
 const transport = ({ baseUrl, apiKey, timeoutMs = 30_000, maxConnections = 64 }: ConnectionOptions) => {
-  const base = new URL(baseUrl)
-  const isSecure = base.protocol === 'https:'
-  const prefix = base.pathname.replace(/\/$/, '')
-  const request = isSecure ? httpsRequest : httpRequest
-  const agentOptions = { keepAlive: true, maxSockets: maxConnections, maxFreeSockets: maxConnections, noDelay: true }
-  const agent = isSecure ? new SecureAgent(agentOptions) : new Agent(agentOptions)
-  const hostname = base.hostname.replace(/^\[|\]$/g, '')
-  const target: RequestOptions = { method: 'POST', hostname, port: base.port, agent }
+  const { origin, pathname } = new URL(baseUrl)
+  const prefix = pathname.replace(/\/$/, '')
+  const pool = new Pool(origin, { connections: maxConnections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
 
-  const send = (path: string, body: Buffer): Promise<Answer> =>
-    new Promise((resolve, reject) => {
-      const headers = {
-        authorization: `Bearer ${apiKey}`,
-        'content-type': 'application/json',
-        'content-length': body.length,
-      }
-      const outgoing = request({ ...target, path: prefix + path, headers })
-      const timer = setTimeout(() => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-      const fail = (error: Error) => {
-        clearTimeout(timer)
-        reject(error)
-      }
-      outgoing.on('error', fail)
-      outgoing.on('response', (response) => {
-        response.on('error', fail)
-        readAnswer(response, (answer) => {
-          clearTimeout(timer)
-          resolve(answer)
-        })
-      })
-      outgoing.end(body)
-    })
+  const send = async (path: string, body: Buffer): Promise<Answer> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    let abort = reject
+    const timer = setTimeout(() => abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+    pool.dispatch(
+      { method: 'POST', path: prefix + path, headers, body },
+      {
+        onRequestStart: (controller) => {
+          abort = (error) => controller.abort(error)
+        },
+        ...answerHandler(resolve, reject),
+      },
+    )
+    try {
+      return await promise
+    } finally {
+      clearTimeout(timer)
+    }
+  }
 
-  return { send, close: () => agent.destroy() }
+  return { send, close: () => void pool.destroy() }
 }
 
 const pause = (round: number, atLeastMs: number): Promise<void> =>
@@ -106,14 +106,16 @@ const pause = (round: number, atLeastMs: number): Promise<void> =>
 export const connection = ({ retries = 3, ...options }: ConnectionOptions) => {
   const { send, close } = transport(options)
 
-  /** @throws KeelsonError for a refusal, or when no attempt was answered */
-  const post = async <Result>(path: string, json: string): Promise<Result> => {
-    const body = Buffer.from(json)
+  /**
+   * @returns the body of the answer, which is empty for some operations
+   * @throws KeelsonError for a refusal, or when no attempt was answered
+   */
+  const post = async (path: string, body: Buffer): Promise<Buffer> => {
     for (let round = 0; ; round += 1) {
       const isLast = round >= retries
       try {
         const answer = await send(path, body)
-        if (answer.status < 300) return (answer.text === '' ? undefined : JSON.parse(answer.text)) as Result
+        if (answer.status < 300) return answer.body
         if (isLast || !PASSING.has(answer.status)) throw problemOf(path, answer)
         await pause(round, answer.retryAfterMs)
       } catch (error) {

@@ -2,12 +2,13 @@ import type { CheckpointPendingWrite, CheckpointTuple, SerializerProtocol } from
 import { maxChannelVersion, TASKS } from '@langchain/langgraph-checkpoint'
 import type { WireBlob, WireTuple, WireWrite } from './wire.ts'
 
-type Value = { type: string | null; blob: string }
+type Value = { type: string | null; blob: Uint8Array }
 
 export const load = (serde: SerializerProtocol, { type, blob }: Value): Promise<unknown> =>
-  serde.loadsTyped(type ?? 'json', Buffer.from(blob, 'base64'))
+  serde.loadsTyped(type ?? 'json', blob)
 
-const hasValue = (blob: WireBlob): blob is WireBlob & { blob: string } => blob.blob !== null && blob.type !== 'empty'
+const hasValue = (blob: WireBlob): blob is WireBlob & { blob: Uint8Array } =>
+  blob.blob !== null && blob.type !== 'empty'
 
 const loadBlobs = async (serde: SerializerProtocol, blobs: WireBlob[]): Promise<Record<string, unknown>> => {
   const values = blobs.filter(hasValue).map(async (blob) => [blob.channel, await load(serde, blob)] as const)

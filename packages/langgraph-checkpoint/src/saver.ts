@@ -14,8 +14,9 @@ import type {
 import { BaseCheckpointSaver, getCheckpointId, WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint'
 import { connection, type Connection, type ConnectionOptions } from './connection.ts'
 import { hasOldSends, load, loadTuple, loadWrites } from './deserialise.ts'
+import { joinJson, parseAnswer } from './json-bytes.ts'
 import { dumpBlobs, dumpMetadata, dumpWrites, jsonWith } from './serialise.ts'
-import type { WireDeltaHistory, WireTuple } from './wire.ts'
+import { valuesOfHistory, valuesOfTuple, type WireDeltaHistory, type WireTuple } from './wire.ts'
 
 export type KeelsonSaverOptions = ConnectionOptions & {
   /** How values are turned into bytes; LangGraph's own when left out. */
@@ -52,8 +53,11 @@ export class KeelsonSaver extends BaseCheckpointSaver {
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (!config.configurable?.['thread_id']) return undefined
     const place = placeOf(config)
-    const get = (more: object = {}) =>
-      this.#connection.post<WireTuple | null>('/checkpoints/get-tuple', JSON.stringify({ ...place, ...more }))
+    const get = async (more: object = {}) => {
+      const query = JSON.stringify({ ...place, ...more })
+      const answer = await this.#connection.post('/checkpoints/get-tuple', Buffer.from(query))
+      return parseAnswer<WireTuple | null>(answer, valuesOfTuple)
+    }
     const tuple = await get()
     if (tuple === null) return undefined
     if (!hasOldSends(tuple)) return await loadTuple(this.serde, tuple)
@@ -81,7 +85,8 @@ export class KeelsonSaver extends BaseCheckpointSaver {
     let after: object = {}
     while (left > 0) {
       const body = JSON.stringify({ ...query, limit: Math.min(left, PAGE), ...after })
-      const page = await this.#connection.post<WireTuple[]>('/checkpoints/list', body)
+      const answer = await this.#connection.post('/checkpoints/list', Buffer.from(body))
+      const page = parseAnswer<WireTuple[]>(answer, (tuples) => tuples.flatMap(valuesOfTuple))
       for (const tuple of page) yield await loadTuple(this.serde, tuple)
       // The service ends a page of large checkpoints early, so a short one is not the last.
       const last = page.at(-1)
@@ -105,13 +110,14 @@ export class KeelsonSaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     const { thread_id, checkpoint_ns, checkpoint_id: parent } = placeOf(config)
     const { channel_values, ...rest } = checkpoint
-    const [blobs, metadataText] = await Promise.all([
+    const [blobs, metadataJson] = await Promise.all([
       dumpBlobs(this.serde, channel_values, newVersions),
       dumpMetadata(this.serde, metadata),
     ])
     const place = { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id }
     const facts = { ...place, ...(parent && { parent_checkpoint_id: parent }), checkpoint: rest }
-    await this.#connection.post('/checkpoints/put', jsonWith(facts, { metadata: metadataText, blobs }))
+    const body = joinJson(jsonWith(facts, { metadata: metadataJson, blobs }))
+    await this.#connection.post('/checkpoints/put', body)
     return { configurable: place }
   }
 
@@ -119,12 +125,12 @@ export class KeelsonSaver extends BaseCheckpointSaver {
     const place = placeOf(config)
     if (!place.checkpoint_id) throw new Error('config.configurable.checkpoint_id is required')
     const upsert = writes.every(([channel]) => channel in WRITES_IDX_MAP)
-    const text = await dumpWrites(this.serde, taskId, writes)
-    await this.#connection.post('/checkpoints/put-writes', jsonWith({ ...place, upsert }, { writes: text }))
+    const json = await dumpWrites(this.serde, taskId, writes)
+    await this.#connection.post('/checkpoints/put-writes', joinJson(jsonWith({ ...place, upsert }, { writes: json })))
   }
 
   async deleteThread(threadId: string): Promise<void> {
-    await this.#connection.post('/checkpoints/delete-thread', JSON.stringify({ thread_id: threadId }))
+    await this.#connection.post('/checkpoints/delete-thread', Buffer.from(JSON.stringify({ thread_id: threadId })))
   }
 
   /** One request, however long the chain of ancestors is. */
@@ -137,7 +143,8 @@ export class KeelsonSaver extends BaseCheckpointSaver {
   }): Promise<Record<string, DeltaChannelHistory>> {
     if (channels.length === 0) return {}
     const body = JSON.stringify({ ...placeOf(config), channels })
-    const history = await this.#connection.post<WireDeltaHistory>('/checkpoints/delta-history', body)
+    const answer = await this.#connection.post('/checkpoints/delta-history', Buffer.from(body))
+    const history = parseAnswer<WireDeltaHistory>(answer, valuesOfHistory)
     const entries = history.channels.map(async ({ channel, writes, seed }) => {
       const entry: DeltaChannelHistory = { writes: await loadWrites(this.serde, writes) }
       if (seed?.blob != null) entry.seed = await load(this.serde, { type: seed.type, blob: seed.blob })
