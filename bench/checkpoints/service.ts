@@ -1,4 +1,6 @@
+import { checkpointWriter } from '@keelson/agent-api/checkpoints/checkpoint-writer'
 import { checkpointRoutes } from '@keelson/agent-api/checkpoints/routes'
+import { growHeapInLargeSteps } from '@keelson/agent-api/heap'
 import { connect } from '@keelson/database'
 import { migrate } from '@keelson/database/migrate'
 import { authenticator } from '@keelson/identity'
@@ -6,6 +8,7 @@ import { createLogger, createMetrics, createService, listen } from '@keelson/ser
 import { TEST_PEPPER, testAccount } from '@keelson/testing/test-account'
 
 // agent-api in a process of its own, `node service.ts DATABASE_URL`; tells its parent where it is and with which key.
+growHeapInLargeSteps()
 const [, , url = ''] = process.argv
 await migrate(url)
 const db = connect({ url, applicationName: 'bench', maxConnections: 16 })
@@ -20,7 +23,7 @@ const service = createService({
   // On a machine that does other things as well, the guard would answer instead of what is measured.
   limits: { maxEventLoopDelayMs: 60_000 },
 })
-checkpointRoutes(service, { db })
+checkpointRoutes(service, { db, checkpointWriter: checkpointWriter(db) })
 const { token, account_id } = await testAccount(db)
 const { url: baseUrl } = await listen(service, { host: '127.0.0.1', port: 0, metricsPort: 0, drainMs: 1000 })
 process.send?.({ baseUrl, apiKey: token, account_id })

@@ -15,6 +15,7 @@ import {
 import { agentApiKeyRoutes } from './agent-api-keys/routes.ts'
 import type { AgentNetwork } from './agents/agent-network.ts'
 import { agentRoutes } from './agents/routes.ts'
+import type { CheckpointWriter } from './checkpoints/checkpoint-writer.ts'
 import { checkpointRoutes } from './checkpoints/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import type { ForwardLimits } from './forward/forward-request.ts'
@@ -31,6 +32,9 @@ const document = async () =>
 export type Deps = {
   db: Database
   spanWriter: SpanWriter
+  checkpointWriter: CheckpointWriter
+  /** What one checkpoint with all that is answered with it may weigh. */
+  maxTupleBytes?: number
   queue: Queue
   accountKeys: AccountKeys
   identities: IdentityStore

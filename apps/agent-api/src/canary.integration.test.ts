@@ -7,6 +7,7 @@ import { agentFixtures, canary, freePort, operationsOf, TEST_PEPPER } from '@kee
 import { afterAll, expect, test } from 'vitest'
 import { createApp } from './app.ts'
 import { createKeyring } from './forward/keyring.ts'
+import { checkpointWriter } from './checkpoints/checkpoint-writer.ts'
 import { spanWriter } from './spans/span-writer.ts'
 import { testApp } from './test-app.fixture.ts'
 
@@ -21,6 +22,7 @@ const down = createApp({
   metrics: createMetrics(),
   db: away,
   spanWriter: spanWriter(away),
+  checkpointWriter: checkpointWriter(away),
   identities: identityStore(away, TEST_PEPPER),
   keyring: createKeyring({ db: away, accountKeys: app.accountKeys, log }),
 })

@@ -7,6 +7,7 @@ import {
   type Config,
   type Environment,
 } from '@keelson/service-kit'
+import { MAX_TUPLE_BYTES } from './checkpoints/tuple-rows.ts'
 
 const wakes = 'the webhook worker'
 
@@ -26,6 +27,12 @@ export const settings = {
   SPAN_RETENTION: setting.durationMs({
     default: null,
     description: 'how long spans are kept, such as `90d`; unset, for ever',
+  }),
+  MAX_TUPLE_BYTES: setting.integer({
+    default: MAX_TUPLE_BYTES,
+    min: 1_048_576,
+    max: 536_870_912,
+    description: 'what one checkpoint with its blobs and pending writes may weigh to be answered; beyond, 409',
   }),
   PUBLIC_URL: setting.url({
     protocols: ['http', 'https'],

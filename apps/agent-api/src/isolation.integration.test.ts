@@ -14,6 +14,7 @@ import {
 } from '@keelson/testing'
 import { afterAll, expect, test } from 'vitest'
 import { createApp } from './app.ts'
+import { checkpointWriter } from './checkpoints/checkpoint-writer.ts'
 import { spanWriter } from './spans/span-writer.ts'
 import { testApp } from './test-app.fixture.ts'
 
@@ -31,7 +32,13 @@ const faultyMatrix = async (faulty: (db: Database, accounts: Accounts) => Databa
   await removeSecondWalls(own.db)
   const accounts = await twoAccounts(own.db)
   const db = faulty(own.db, accounts)
-  const service = createApp({ ...own, metrics: createMetrics(), db, spanWriter: spanWriter(db) })
+  const service = createApp({
+    ...own,
+    metrics: createMetrics(),
+    db,
+    spanWriter: spanWriter(db),
+    checkpointWriter: checkpointWriter(db),
+  })
   return isolationMatrix({ ...options, db: own.db, accounts, fetch: service.fetch })
 }
 let removed = 0

@@ -26,9 +26,11 @@ import {
 } from '@keelson/service-kit'
 import { agentNetwork } from './agents/agent-network.ts'
 import { createApp } from './app.ts'
+import { checkpointWriter } from './checkpoints/checkpoint-writer.ts'
 import { sweepCheckpoints } from './checkpoints/sweep-checkpoints.ts'
 import { agentConfig } from './config.ts'
 import { createKeyring } from './forward/keyring.ts'
+import { growHeapInLargeSteps } from './heap.ts'
 import { scheduleRetention } from './spans/retain-spans.ts'
 import { spanWriter } from './spans/span-writer.ts'
 
@@ -37,6 +39,7 @@ const SWEEP_INTERVAL_MS = 60_000
 
 await runMain(
   async (stack) => {
+    growHeapInLargeSteps()
     const config = agentConfig(process.env)
     const log = createLogger({ service: 'agent-api', level: config.LOG_LEVEL })
     const tracer = await openTracer(config, { service: 'agent-api', log })
@@ -68,6 +71,8 @@ await runMain(
       tracer,
       db,
       spanWriter: writer,
+      checkpointWriter: checkpointWriter(db),
+      maxTupleBytes: config.MAX_TUPLE_BYTES,
       queue,
       accountKeys,
       identities: identityStore(db, pepper),

@@ -7,6 +7,7 @@ import { createLogger, createMetrics } from '@keelson/service-kit'
 import { TEST_PEPPER, testAccount, testDatabase } from '@keelson/testing'
 import { agentNetwork } from './agents/agent-network.ts'
 import { createApp, type Deps } from './app.ts'
+import { checkpointWriter } from './checkpoints/checkpoint-writer.ts'
 import { createKeyring } from './forward/keyring.ts'
 import { spanWriter } from './spans/span-writer.ts'
 
@@ -26,6 +27,7 @@ export const testApp = async (overrides: Partial<Deps> = {}) => {
   const deps = {
     db,
     spanWriter: writer,
+    checkpointWriter: checkpointWriter(db),
     queue,
     accountKeys,
     identities: identityStore(db, TEST_PEPPER),

@@ -22,6 +22,7 @@ export const ERRORS = {
   head_moved: { status: 409, title: 'Another writer moved the head of the thread' },
   thread_deleted: { status: 409, title: 'The thread was deleted' },
   thread_exists: { status: 409, title: 'The target thread exists' },
+  tuple_too_large: { status: 409, title: 'The checkpoint is too large to be answered' },
   agent_exists: { status: 409, title: 'An agent of this name exists' },
   agent_api_key_exists: { status: 409, title: 'The agent has a key of this name and source' },
   request_in_progress: { status: 409, title: 'A request with this Idempotency-Key is in progress' },

@@ -1,5 +1,5 @@
 export { z } from '@hono/zod-openapi'
-export { JsonText, jsonTextOf, writeJson } from './json-text.ts'
+export { JsonBytes, JsonText, jsonTextOf, writeJson } from './json-text.ts'
 export { FreeFormObject, FreeFormObjects, FreeFormValue, isFreeForm, type JsonObject } from './free-form.ts'
 export { normaliseTimestamp, Timestamp, UtcTimestamp } from './timestamp.ts'
 export { ERRORS, ERROR_CODES, Problem, type ErrorCode } from './errors.ts'

@@ -28,6 +28,15 @@ export class JsonText {
   }
 }
 
+/** A whole answer as the UTF-8 of its JSON: for large ones, which as a text would have to be collected as garbage. */
+export class JsonBytes {
+  readonly bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+}
+
 /** The JSON text of a free-form field: the caller's own text where it is known. */
 export const jsonTextOf = (value: unknown): string => (value instanceof JsonText ? value.text : JSON.stringify(value))
 

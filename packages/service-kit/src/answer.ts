@@ -12,7 +12,12 @@ export const commonHeaders = ({ requestId }: RequestFacts): Record<string, strin
 })
 
 /** An answer of JSON text. */
-export const jsonResponse = (facts: RequestFacts, status: number, body: string, headers?: Record<string, string>) =>
+export const jsonResponse = (
+  facts: RequestFacts,
+  status: number,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers?: Record<string, string>,
+) =>
   new Response(body, { status, headers: { ...commonHeaders(facts), 'content-type': 'application/json', ...headers } })
 
 export const emptyResponse = (facts: RequestFacts, headers?: Record<string, string>) =>

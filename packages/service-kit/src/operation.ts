@@ -1,6 +1,7 @@
 import {
   isConditional,
   isRepeatable,
+  JsonBytes,
   type Route,
   type RouteInput,
   type RouteOutput,
@@ -19,7 +20,9 @@ import type { RequestFacts } from './request-facts.ts'
 import { inputReader } from './request-input.ts'
 import { withPatience } from './patience.ts'
 
-export type Handler<R extends Route> = (input: RouteInput<R> & Call) => Promise<RouteOutput<R>> | RouteOutput<R>
+type Output<R extends Route> = RouteOutput<R> | JsonBytes
+
+export type Handler<R extends Route> = (input: RouteInput<R> & Call) => Promise<Output<R>> | Output<R>
 
 export type HandleOptions<R extends Route = Route> = {
   /** The answer holds a secret: it is never stored for an `Idempotency-Key`. */
@@ -52,7 +55,9 @@ const identify = async (
 
 const hasScope = ({ scopes }: Principal, scope: Scope): boolean => scopes === null || scopes.has(scope)
 
-const respond = (facts: RequestFacts, { status, body }: StoredAnswer, headers = facts.headers): Response =>
+type Answer = { status: number; body: string | Uint8Array<ArrayBuffer> }
+
+const respond = (facts: RequestFacts, { status, body }: Answer, headers = facts.headers): Response =>
   status === 204 ? emptyResponse(facts, headers) : jsonResponse(facts, status, body, headers)
 
 /** What `If-Match` asks of an operation; an object without an entity tag has none that could be listed. */
@@ -71,8 +76,9 @@ export const operation = <R extends Route>(
   const { log, idempotency } = context
   const patienceMs = context.patienceMs + waitsMs
   const read = inputReader(route)
-  const run = async (call: unknown): Promise<StoredAnswer> => {
-    const result = await handler(call as Parameters<Handler<R>>[0])
+  const run = async (call: unknown): Promise<Answer> => {
+    const result: unknown = await handler(call as Parameters<Handler<R>>[0])
+    if (result instanceof JsonBytes) return { status: 200, body: result.bytes as Uint8Array<ArrayBuffer> }
     return route.schemas.ok ? { status: 200, body: writeJson(result ?? null) } : { status: 204, body: '' }
   }
 
@@ -110,7 +116,11 @@ export const operation = <R extends Route>(
     const attempt = { account_id: facts.principal.account_id, operation: route.operationId, key, fingerprint }
     // Whoever is asked to come back must be let in again.
     const keep = () => !secretAnswer && facts.headers?.['retry-after'] === undefined
-    const work = once(idempotency, attempt, { keep, log }, () => run(call))
+    const storable = async (): Promise<StoredAnswer> => {
+      const { status, body: text } = await run(call)
+      return { status, body: typeof text === 'string' ? text : Buffer.from(text).toString() }
+    }
+    const work = once(idempotency, attempt, { keep, log }, storable)
     const { replayed, ...answer } = await withPatience(patienceMs, facts, work)
     return respond(facts, answer, { ...facts.headers, ...(replayed && { 'idempotency-replayed': 'true' }) })
   }

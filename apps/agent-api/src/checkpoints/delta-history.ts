@@ -1,7 +1,7 @@
 import type { DeltaHistoryRequest, DeltaHistoryResponse } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
 import type { z } from 'zod'
-import { oneLine } from './tuple-rows.ts'
+import { orRefusal } from './refusals.ts'
 
 type Query = z.output<typeof DeltaHistoryRequest>
 type Row = {
@@ -19,17 +19,20 @@ type Row = {
  * What was written to channels on the way from their last value to a checkpoint, in one recursive statement that stops
  * as soon as every channel has a value. The writes of the checkpoint itself are not part of it; those of the ancestor
  * that holds the value are.
+ *
+ * @throws ApiError `tuple_too_large` when they weigh more than `maxBytes` together
  */
 export const deltaHistory = async (
   { sql }: Pick<Database, 'sql'>,
   account_id: string,
   query: Query,
+  maxBytes: number,
 ): Promise<DeltaHistoryResponse> => {
   const { thread_id, checkpoint_ns, checkpoint_id } = query
   const channels = [...new Set(query.channels)]
   const ofThread = sql`account_id = ${account_id} and thread_id = ${thread_id} and checkpoint_ns = ${checkpoint_ns}`
   const atCheckpoint = checkpoint_id === undefined ? sql`` : sql`and checkpoint_id = ${checkpoint_id}`
-  const rows = await sql<Row[]>`
+  const rows = await orRefusal(sql<Row[]>`
     with recursive chain as (
       (select 0 as depth, checkpoint_id, parent_checkpoint_id, ${channels}::text[] collate "C" as wanted,
         '{}'::text[] collate "C" as seeded, '{}'::text[] collate "C" as seed_versions
@@ -49,17 +52,20 @@ export const deltaHistory = async (
           select from agent.checkpoint_blobs as b where ${ofThread}
             and b.channel = named.channel and b.version = named.version and b.blob is not null and b.type <> 'empty')) as found
       where cardinality(still.wanted) > 0
-    ) cycle checkpoint_id set is_cycle using path
-    select true as is_seed, chain.checkpoint_id, named.channel, named.version, b.type, encode(b.blob, 'base64') as blob, null as task_id, null::integer as idx
-    from chain, unnest(seeded, seed_versions) as named (channel, version), lateral (
-      select type, blob from agent.checkpoint_blobs as b where ${ofThread} and b.channel = named.channel and b.version = named.version limit 1) as b
-    union all (
-      select false, chain.checkpoint_id, w.channel, null, w.type, encode(w.blob, 'base64'), w.task_id, w.idx
+    ) cycle checkpoint_id set is_cycle using path, found as materialized (
+      select true as is_seed, 0 as depth, chain.checkpoint_id, named.channel, named.version, b.type, b.blob, null as task_id, null::integer as idx
+      from chain, unnest(seeded, seed_versions) as named (channel, version), lateral (
+        select type, blob from agent.checkpoint_blobs as b where ${ofThread} and b.channel = named.channel and b.version = named.version limit 1) as b
+      union all
+      select false, depth, chain.checkpoint_id, w.channel, null, w.type, w.blob, w.task_id, w.idx
       from chain, lateral (
         select channel, type, blob, task_id, idx from agent.checkpoint_writes as w
         where ${ofThread} and w.checkpoint_id = chain.checkpoint_id and w.channel = any (chain.wanted) offset 0) as w
       where depth > 0 and not is_cycle
-      order by depth desc, w.task_id, w.idx)`
+    )
+    select is_seed, checkpoint_id, channel, version, type, replace(encode(blob, 'base64'), E'\n', '') as blob, task_id, idx
+    from found where (select sum(octet_length(blob)) from found) <= ${maxBytes}::bigint or agent.refuse('tuple_too_large')
+    order by is_seed desc, depth desc, task_id, idx`)
   return {
     channels: channels.map((channel) =>
       historyOf(
@@ -81,10 +87,10 @@ const historyOf = (channel: string, rows: readonly Row[]): DeltaHistoryResponse[
       idx,
       channel,
       type,
-      blob: oneLine(blob),
+      blob,
     })),
     seed: seed
-      ? { checkpoint_id: seed.checkpoint_id, channel, version: seed.version, type: seed.type, blob: oneLine(seed.blob) }
+      ? { checkpoint_id: seed.checkpoint_id, channel, version: seed.version, type: seed.type, blob: seed.blob }
       : null,
   }
 }

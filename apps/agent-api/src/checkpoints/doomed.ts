@@ -1,8 +1,15 @@
 import type { Database } from '@keelson/database'
 import type { PendingQuery, Row } from 'postgres'
 
-/** Checkpoints of a thread that may go, the oldest first. `children` stay, and come from one that may go. */
-export type Doomed = { namespaces: string[]; ids: string[]; child_namespaces: string[]; child_ids: string[] }
+/** Checkpoints of a thread that may go, the oldest first. */
+export type Doomed = {
+  namespaces: string[]
+  ids: string[]
+  /** The oldest transaction this may have missed. */
+  planned_at: string
+  /** When something of the thread was last removed. */
+  marked_at: string | null
+}
 
 /** Which checkpoints of a thread are to go, or only to be counted; `isKept` is a condition on `ranked`. */
 export type Removal = { account_id: string; thread_id: string; isKept: PendingQuery<Row[]>; dryRun?: boolean }
@@ -72,11 +79,9 @@ export const findDoomed = async (
         and (checkpoint_ns, checkpoint_id) not in (select checkpoint_ns, checkpoint_id from needed)
       order by checkpoint_id limit ${dryRun ? null : MAX_DOOMED}
     )
-    select * from (
-      select array_agg(checkpoint_ns) as namespaces, array_agg(checkpoint_id) as ids from doomed) as doomed, (
-      select coalesce(array_agg(checkpoint_ns), '{}') as child_namespaces, coalesce(array_agg(checkpoint_id), '{}') as child_ids
-      from ranked where ((checkpoint_ns, parent_checkpoint_id) in (select * from doomed)) is true
-        and (checkpoint_ns, checkpoint_id) not in (select * from doomed)) as children
-    where ids is not null`
+    select array_agg(checkpoint_ns) as namespaces, array_agg(checkpoint_id) as ids,
+      pg_snapshot_xmin(pg_current_snapshot())::xid::text as planned_at,
+      (select deleted_at::text from agent.threads as t where ${ofThread(sql`t`)}) as marked_at
+    from doomed having count(*) > 0`
   return doomed ?? null
 }

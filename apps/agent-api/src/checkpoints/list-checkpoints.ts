@@ -1,8 +1,10 @@
-import { CHECKPOINT_LIMIT_BYTES, type CheckpointListItem, type ListCheckpointsRequest } from '@keelson/contracts/agent'
+import type { JsonBytes } from '@keelson/contracts'
+import { CHECKPOINT_LIMIT_BYTES, type ListCheckpointsRequest } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
 import type { z } from 'zod'
 import { searchable } from './metadata-filter.ts'
-import { PAGE_COLUMNS, readTuples } from './tuple-rows.ts'
+import { arrayOf, readTuples } from './tuple-rows.ts'
+import { PAGE_COLUMNS } from './tuple-statement.ts'
 
 type Query = z.output<typeof ListCheckpointsRequest>
 
@@ -13,11 +15,12 @@ const MAX_PAGE_BYTES = CHECKPOINT_LIMIT_BYTES
  * A page of an account's checkpoints, newest first, in one statement. Ids repeat across threads: ties by thread and
  * namespace. A page of large checkpoints is shorter than its limit, and never empty while there are more.
  */
-export const listCheckpoints = (
+export const listCheckpoints = async (
   db: Pick<Database, 'sql'>,
   account_id: string,
   query: Query,
-): Promise<CheckpointListItem[]> => {
+  maxTupleBytes: number,
+): Promise<JsonBytes> => {
   const { thread_id, checkpoint_ns, checkpoint_id, before_checkpoint_id, filter_metadata, starting_after } = query
   const parameters: (string | number)[] = [account_id]
   const parameter = (value: string | number) => `$${parameters.push(value)}`
@@ -39,5 +42,5 @@ export const listCheckpoints = (
       order by checkpoint_id desc, thread_id desc, checkpoint_ns desc limit ${parameter(query.limit)}) as page`
   const parts = { blobs: false, pending_writes: false, parent_pending_sends: false }
   for (const part of query.include) parts[part] = true
-  return readTuples(db, { text, parameters, maxBytes: MAX_PAGE_BYTES }, parts)
+  return arrayOf(await readTuples(db, { text, parameters, maxBytes: MAX_PAGE_BYTES }, parts, maxTupleBytes))
 }

@@ -1,13 +1,9 @@
 import type { PruneCheckpointsRequest, PruneResponse } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
 import type { z } from 'zod'
-import { NOTHING, removeCheckpoints, sum, type Counts } from './remove-checkpoints.ts'
+import { removeFromThreads } from './remove-checkpoints.ts'
 
 type Request = z.output<typeof PruneCheckpointsRequest>
-
-/** What one request does before it says that there is more. */
-const MAX_CHECKPOINTS = 10_000
-const MAX_MS = 8_000
 
 /** Threads in which some namespace holds more than the rules keep by themselves. */
 const candidates = async ({ sql }: Pick<Database, 'sql'>, account_id: string, request: Request): Promise<string[]> => {
@@ -36,14 +32,5 @@ export const prune = async (
   const isKept = db.sql`
     coalesce(rank <= ${keep_last ?? null}::integer, false)
     or coalesce(created_at > now() - make_interval(secs => ${max_age_seconds ?? null}::integer), false)`
-  const deadline = performance.now() + MAX_MS
-  let removed: Counts = NOTHING
-  let has_more = false
-  for (const thread_id of await candidates(db, account_id, request)) {
-    if (removed.checkpoints >= MAX_CHECKPOINTS || performance.now() > deadline) return { ...removed, has_more: true }
-    const { isLeft, ...counts } = await removeCheckpoints(db, { account_id, thread_id, isKept, dryRun })
-    removed = sum(removed, counts)
-    has_more ||= isLeft
-  }
-  return { ...removed, has_more }
+  return removeFromThreads(db, await candidates(db, account_id, request), { account_id, isKept, dryRun })
 }

@@ -1,14 +1,32 @@
 import type { PutCheckpointWritesRequest } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
 import type { z } from 'zod'
-import { incomingRows } from './incoming-rows.ts'
 import { orRefusal } from './refusals.ts'
+import { rowSource } from './row-source.ts'
 
 type Put = z.output<typeof PutCheckpointWritesRequest>
 type Writes = Put['writes']
 
-const COLUMNS = ['task_id', 'idx', 'channel', 'type', 'blob', 'task_path'] as const
-const FIRST_WRITE = 5
+/** What tasks wrote to one checkpoint, one write for each key. */
+export type WritesRow = Pick<Put, 'thread_id' | 'checkpoint_ns' | 'checkpoint_id' | 'writes'> & { account_id: string }
+
+const PUT_COLUMNS = {
+  put: 'integer',
+  account_id: 'text',
+  thread_id: 'text',
+  checkpoint_ns: 'text',
+  checkpoint_id: 'text',
+} as const
+
+const WRITE_COLUMNS = {
+  put: 'integer',
+  task_id: 'text',
+  idx: 'integer',
+  channel: 'text',
+  type: 'text',
+  blob: 'text',
+  task_path: 'text',
+} as const
 
 const keyOf = ({ task_id, idx }: Writes[number]): string => `${task_id}\n${idx}`
 
@@ -27,29 +45,41 @@ const distinct = (writes: Writes, upsert: boolean): Writes => {
   return [...byKey.values()].toSorted(inKeyOrder)
 }
 
-const statementOf = (incoming: string, upsert: boolean): string => `
-  with admitted as materialized (
-    select agent.admit($1, $2, $3, $4)
+export const writesRow = (account_id: string, put: Put): WritesRow => {
+  const { thread_id, checkpoint_ns, checkpoint_id, writes, upsert } = put
+  return { account_id, thread_id, checkpoint_ns, checkpoint_id, writes: distinct(writes, upsert) }
+}
+
+const statementOf = (puts: string, writes: string, upsert: boolean): string => `
+  with incoming as materialized (${puts}), admitted as materialized (
+    select agent.admit_all(array_agg(account_id), array_agg(thread_id), array_agg(checkpoint_ns), array_agg(checkpoint_id)) from incoming
   ), known as (
-    insert into agent.threads (account_id, thread_id) select $1, $2 from admitted
+    insert into agent.threads (account_id, thread_id)
+    select distinct account_id, thread_id from admitted, incoming order by account_id, thread_id
     on conflict (account_id, thread_id) do nothing
   )
   insert into agent.checkpoint_writes (account_id, thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob, task_path)
-  select $1, $2, $3, $4, task_id, idx::integer, channel, type, decode(blob, 'base64'), task_path
-  from admitted, (${incoming}) as incoming (${COLUMNS.join(', ')})
+  select account_id, thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, decode(blob, 'base64'), task_path
+  from admitted, incoming join (${writes}) as writes using (put)
   on conflict (account_id, thread_id, checkpoint_ns, checkpoint_id, task_id, idx) ${
     upsert ? 'do update set channel = excluded.channel, type = excluded.type, blob = excluded.blob' : 'do nothing'
   }`
 
 /**
- * Puts what tasks wrote in one statement; its checkpoint may come later.
+ * Puts what tasks wrote, to any number of checkpoints, in one statement: all or nothing. A checkpoint may come later.
  *
- * @throws ApiError `thread_deleted` when the checkpoint was deleted
+ * @throws ApiError `thread_deleted` when a checkpoint was deleted
  */
-export const putWrites = async ({ sql }: Pick<Database, 'sql'>, account_id: string, put: Put): Promise<void> => {
-  const { thread_id, checkpoint_ns, checkpoint_id, upsert } = put
-  const { text, parameters } = incomingRows(distinct(put.writes, upsert), COLUMNS, FIRST_WRITE)
-  if (text === null) return
-  const all = [account_id, thread_id, checkpoint_ns, checkpoint_id, ...parameters]
-  await orRefusal(sql.unsafe(statementOf(text, upsert), all, { prepare: true }))
+export const putWrites = async (
+  { sql }: Pick<Database, 'sql'>,
+  rows: readonly WritesRow[],
+  upsert: boolean,
+): Promise<void> => {
+  const isBatch = rows.length > 1
+  const heads = rows.map(({ writes: _, ...head }, put) => ({ ...head, put }))
+  const parts = rows.flatMap(({ writes }, put) => writes.map((write) => ({ ...write, put })))
+  const puts = rowSource(heads, PUT_COLUMNS, 1, isBatch)
+  const writes = rowSource(parts, WRITE_COLUMNS, puts.parameters.length + 1, isBatch || undefined)
+  const parameters = [...puts.parameters, ...writes.parameters] as string[]
+  await orRefusal(sql.unsafe(statementOf(puts.text, writes.text, upsert), parameters, { prepare: true }))
 }

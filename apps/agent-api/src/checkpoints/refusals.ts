@@ -7,6 +7,8 @@ const DETAILS: Partial<Record<string, string>> = {
   version_conflict: 'A channel was put before with this version and other content; nothing was put',
   head_moved: 'The latest checkpoint is not the expected one; nothing was put',
   thread_deleted: 'What this builds on was deleted; nothing was put',
+  tuple_too_large:
+    'What is stored of it weighs more than the service may answer; an operator can raise MAX_TUPLE_BYTES',
   not_found: 'There is no such thread',
   thread_exists: 'The target thread has checkpoints; nothing was copied',
 }

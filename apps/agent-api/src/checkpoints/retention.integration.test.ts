@@ -50,6 +50,7 @@ test('delete-by-run deletes the checkpoints of runs in every thread, and nothing
     checkpoints: 2,
     blobs: 2,
     writes: 0,
+    has_more: false,
   })
   expect([await ids('a'), await ids('b'), await other.ids('a')]).toEqual([
     ['cp-4', 'cp-3', 'cp-1'],

@@ -4,8 +4,10 @@ import type { Deps } from '../app.ts'
 import { retentionRoutes } from './retention-routes.ts'
 import { checkpointStore } from './store.ts'
 
-export const checkpointRoutes = (service: Service, { db }: Pick<Deps, 'db'>) => {
-  const storeOf = (account_id: string) => checkpointStore(db, account_id)
+type CheckpointDeps = Pick<Deps, 'db' | 'checkpointWriter' | 'maxTupleBytes'>
+
+export const checkpointRoutes = (service: Service, { db, checkpointWriter, maxTupleBytes }: CheckpointDeps) => {
+  const storeOf = (account_id: string) => checkpointStore(db, checkpointWriter, account_id, maxTupleBytes)
 
   service.handle(checkpoints.getCheckpointTuple, ({ body, principal }) => storeOf(principal.account_id).getTuple(body))
 

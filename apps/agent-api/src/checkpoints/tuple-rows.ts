@@ -1,122 +1,78 @@
-import { JsonText } from '@keelson/contracts'
-import type { CheckpointListItem } from '@keelson/contracts/agent'
+import { JsonBytes } from '@keelson/contracts'
 import type { Database } from '@keelson/database'
+import { orRefusal } from './refusals.ts'
+import { statementOf, type Page, type Parts } from './tuple-statement.ts'
 
-/** What to read beside the checkpoints. */
-export type Parts = { blobs: boolean; pending_writes: boolean; parent_pending_sends: boolean }
+/** Position of the checkpoint, part, its JSON, and base64 that belongs behind it: as Postgres sent them. */
+type Row = [item: Buffer, part: Buffer, json: Buffer, base64: Buffer | null]
 
-/** A query whose rows are checkpoints with their position `item`; `$1` is the account. */
-export type Page = {
-  text: string
-  parameters: (string | number)[]
-  /** The page ends with the item that goes beyond so many bytes. */
-  maxBytes?: number
-}
+const PART_NAMES = ['blobs', 'pending_writes', 'parent_pending_sends'] as const
 
-type Part = keyof Parts | 'checkpoint'
-type Row = { item: number; part: Part; json: string }
+type Item = { checkpoint: Buffer } & Record<keyof Parts, Buffer[]>
 
-/** The columns that {@link readTuples} needs of a page, beside `item`. */
-export const PAGE_COLUMNS =
-  'thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata, channels, versions'
+const [COMMA, QUOTE, CLOSE, END_LIST] = [',', '"', '}', ']}'].map((text) => Buffer.from(text)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+  Buffer,
+]
+const LIST_HEADS = Object.fromEntries(PART_NAMES.map((part) => [part, Buffer.from(`,"${part}":[`)]))
 
-// Every row is JSON already, with a text of Postgres around what is stored: nothing is parsed on the way to the caller.
-const CHECKPOINTS = `
-  select item, 'checkpoint' as part, concat(
-    '{"thread_id":', to_json(thread_id), ',"checkpoint_ns":', to_json(checkpoint_ns), ',"checkpoint_id":', to_json(checkpoint_id),
-    ',"parent_checkpoint_id":', coalesce(to_json(parent_checkpoint_id), 'null'), ',"checkpoint":', checkpoint, ',"metadata":', metadata
-  ) as json
-  from page`
+/** What follows the JSON of a part, up to its end. */
+const partOf = (json: Buffer, base64: Buffer | null): Buffer[] =>
+  base64 === null ? [json, CLOSE] : [json, QUOTE, base64, QUOTE, CLOSE]
 
-const BLOBS = `
-  select item, 'blobs', concat(
-    '{"channel":', to_json(named.channel), ',"version":', to_json(named.version), ',"type":', to_json(type),
-    ',"blob":', coalesce('"' || encode(blob, 'base64') || '"', 'null'), '}')
-  from page, unnest(channels, versions) as named (channel, version), lateral (
-    select type, blob from agent.checkpoint_blobs as b
-    where b.account_id = $1 and b.thread_id = page.thread_id and b.checkpoint_ns = page.checkpoint_ns
-      and b.channel = named.channel and b.version = named.version limit 1) as b`
-
-const writesOf = (part: Part, checkpoint_id: string, condition: string, order: string) => `
-  (select item, '${part}', concat(
-    '{"task_id":', to_json(task_id), ',"idx":', idx, ',"channel":', to_json(channel), ',"type":', coalesce(to_json(type), 'null'),
-    ',"blob":"', encode(blob, 'base64'), '"}')
-  from page, lateral (
-    select * from agent.checkpoint_writes as w
-    where w.account_id = $1 and w.thread_id = page.thread_id and w.checkpoint_ns = page.checkpoint_ns
-      and w.checkpoint_id = page.${checkpoint_id} ${condition} offset 0) as w
-  order by item, ${order})`
-
-const WRITES = writesOf('pending_writes', 'checkpoint_id', '', 'task_id, idx')
-const SENDS = writesOf(
-  'parent_pending_sends',
-  'parent_checkpoint_id',
-  `and w.channel = '__pregel_tasks'`,
-  'task_path, task_id, idx',
-)
-
-const BLOB_BYTES = `coalesce((
-  select sum(octet_length(blob)) from unnest(channels, versions) as named (channel, version), lateral (
-    select blob from agent.checkpoint_blobs as b
-    where b.account_id = $1 and b.thread_id = found.thread_id and b.checkpoint_ns = found.checkpoint_ns
-      and b.channel = named.channel and b.version = named.version limit 1) as b), 0)`
-
-const writeBytes = (checkpoint_id: string) => `coalesce((
-  select sum(octet_length(blob)) from agent.checkpoint_writes as w
-  where w.account_id = $1 and w.thread_id = found.thread_id and w.checkpoint_ns = found.checkpoint_ns
-    and w.checkpoint_id = found.${checkpoint_id}), 0)`
-
-/** As much of a page as `maxBytes` allow, one item at least. Sizes are known without reading what they are of. */
-const within = ({ text, maxBytes }: Page, parts: Parts): string => {
-  if (maxBytes === undefined) return text
-  const sizes = ['octet_length(checkpoint) + octet_length(metadata)']
-  if (parts.blobs) sizes.push(BLOB_BYTES)
-  if (parts.pending_writes) sizes.push(writeBytes('checkpoint_id'))
-  if (parts.parent_pending_sends) sizes.push(writeBytes('parent_checkpoint_id'))
-  return `
-    select * from (
-      select *, sum(bytes) over (order by item) - bytes as bytes_before
-      from (select *, ${sizes.join(' + ')} as bytes from (${text}) as found) as sized) as summed
-    where bytes_before <= ${maxBytes}`
-}
-
-const statementOf = (page: Page, parts: Parts): string => {
-  const selects = [CHECKPOINTS]
-  if (parts.blobs) selects.push(BLOBS)
-  if (parts.pending_writes) selects.push(WRITES)
-  if (parts.parent_pending_sends) selects.push(SENDS)
-  return `with page as materialized (${within(page, parts)}) ${selects.join(' union all ')}`
-}
-
-/** Postgres breaks base64 into lines; nothing else in these rows holds a line break. */
-export const oneLine = (text: string): string => (text.includes('\n') ? text.replace(/\n/g, '') : text)
-
-type Item = { checkpoint: string } & Record<keyof Parts, string[]>
-
-/** An item as its own JSON, which the answer carries as it is. */
-const present = ({ checkpoint, ...members }: Item, parts: Parts): CheckpointListItem => {
-  let text = checkpoint
-  for (const part of ['blobs', 'pending_writes', 'parent_pending_sends'] as const) {
-    if (parts[part]) text += `,"${part}":[${members[part].join(',')}]`
+const itemsOf = (rows: readonly Row[]): Item[] => {
+  const items: Item[] = []
+  for (const [position, part, json, base64] of rows) {
+    const at = Number(position.toString('latin1'))
+    const name = part.toString('latin1')
+    if (name === 'checkpoint') items[at] = { checkpoint: json, blobs: [], pending_writes: [], parent_pending_sends: [] }
+    else {
+      const members = items[at]?.[name as keyof Parts]
+      if (members && members.length > 0) members.push(COMMA)
+      members?.push(...partOf(json, base64))
+    }
   }
-  return new JsonText(`${text}}`) as unknown as CheckpointListItem
+  return items
 }
+
+/** An item as its own JSON. */
+const present = ({ checkpoint, ...members }: Item, parts: Parts): Buffer[] => {
+  const lists = PART_NAMES.filter((part) => parts[part]).flatMap((part, index) => [
+    ...(index === 0 ? [] : [END_LIST.subarray(0, 1)]),
+    LIST_HEADS[part]!,
+    ...members[part],
+  ])
+  return lists.length === 0 ? [checkpoint, CLOSE] : [checkpoint, ...lists, END_LIST]
+}
+
+/** What one checkpoint and all that is answered with it may weigh, in bytes, before base64. */
+export const MAX_TUPLE_BYTES = 134_217_728
 
 /**
- * The checkpoints of a page as JSON, with what was asked for beside them, in one statement and one snapshot: a row for
- * each checkpoint, blob and write.
+ * The checkpoints of a page as JSON, with what was asked for beside them, in one statement and one snapshot. They go from
+ * the driver to the socket as bytes.
+ *
+ * @throws ApiError `tuple_too_large` when the first of them alone weighs more than `maxTupleBytes`
  */
 export const readTuples = async (
   { sql }: Pick<Database, 'sql'>,
   page: Page,
   parts: Parts,
-): Promise<CheckpointListItem[]> => {
-  const rows = await sql.unsafe<Row[]>(statementOf(page, parts), page.parameters, { prepare: true })
-  const items: Item[] = []
-  for (const { item, part, json } of rows) {
-    if (part === 'checkpoint')
-      items[item] = { checkpoint: json, blobs: [], pending_writes: [], parent_pending_sends: [] }
-    else items[item]?.[part].push(oneLine(json))
-  }
-  return items.map((item) => present(item, parts))
+  maxTupleBytes: number,
+): Promise<Buffer[][]> => {
+  const parameters = [...page.parameters, maxTupleBytes]
+  const text = statementOf(page, parts, `$${parameters.length}`)
+  const rows = await orRefusal(sql.unsafe(text, parameters, { prepare: true }).raw())
+  return itemsOf(rows as unknown as Row[]).map((item) => present(item, parts))
+}
+
+/** An answer of one item, or of `null`. */
+export const oneItem = ([item]: Buffer[][]): JsonBytes => new JsonBytes(Buffer.concat(item ?? [Buffer.from('null')]))
+
+/** An answer that is the array of the items. */
+export const arrayOf = (items: Buffer[][]): JsonBytes => {
+  const separated = items.flatMap((item, index) => (index === 0 ? item : [COMMA, ...item]))
+  return new JsonBytes(Buffer.concat([Buffer.from('['), ...separated, Buffer.from(']')]))
 }

@@ -1,4 +1,4 @@
-import { groupCommit, isTransient, Overloaded, sqlStateOf, type Database } from '@keelson/database'
+import { groupCommit, isTransient, Overloaded, retryingDeadlocks, type Database } from '@keelson/database'
 import { ApiError } from '@keelson/service-kit'
 import { changeSpans, createSpans, type SpanWrite, type Written } from './write-spans.ts'
 
@@ -29,19 +29,6 @@ const OVERHEAD_BYTES = 1024
 /** A text takes up to two bytes for each of its UTF-16 units. */
 const bytesOf = ({ input, output, data }: SpanWrite): number =>
   OVERHEAD_BYTES + 2 * ((input?.length ?? 0) + (output?.length ?? 0) + (data?.length ?? 0))
-
-const ATTEMPTS = 3
-
-/** Statements of different kinds, or of two services, may lock the same spans in a circle; one of them is told to try again. */
-const retryingDeadlocks = async (statement: () => Promise<Written[]>): Promise<Written[]> => {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await statement()
-    } catch (error) {
-      if (attempt === ATTEMPTS || sqlStateOf(error) !== '40P01') throw error
-    }
-  }
-}
 
 /** One writer serves the whole process, so that requests of all accounts share statements. */
 export const spanWriter = (

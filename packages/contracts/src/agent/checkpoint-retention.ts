@@ -93,10 +93,11 @@ export const checkpointRetention = {
   deleteCheckpointsByRun: route('deleteCheckpointsByRun', 'post', '/checkpoints/delete-by-run', {
     tag,
     summary: 'Delete the checkpoints of runs',
-    description: 'A run is what `run_id` in the metadata of its checkpoints says.',
+    description:
+      'A run is what `run_id` in the metadata of its checkpoints says. What a checkpoint of another run needs to rebuild a delta channel stays. Works in small batches; `has_more` says to call again.',
     scope: 'checkpoints:delete',
     body: DeleteByRunRequest,
-    ok: CheckpointCounts,
+    ok: PruneResponse,
     okDescription: 'What was deleted',
     extension,
   }),

@@ -97,6 +97,7 @@ export const checkpoints = {
     body: GetCheckpointTupleRequest,
     ok: nullable(CheckpointGetTupleResponse),
     okDescription: 'The tuple, or `null` when there is none',
+    errors: ['tuple_too_large'],
   }),
   putCheckpoint: route('putCheckpoint', 'post', '/checkpoints/put', {
     tag,
@@ -126,6 +127,7 @@ export const checkpoints = {
     scope: 'checkpoints:read',
     body: ListCheckpointsRequest,
     ok: z.array(CheckpointListItem),
+    errors: ['tuple_too_large'],
   }),
   deleteThread: route('deleteThread', 'post', '/checkpoints/delete-thread', {
     tag,
@@ -140,6 +142,7 @@ export const checkpoints = {
     scope: 'checkpoints:read',
     body: DeltaHistoryRequest,
     ok: DeltaHistoryResponse,
+    errors: ['tuple_too_large'],
     extension: true,
   }),
 }

@@ -1,0 +1,82 @@
+import { groupCommit, isTransient, Overloaded, retryingDeadlocks, type Database } from '@keelson/database'
+import { ApiError } from '@keelson/service-kit'
+import type { CheckpointRow } from './checkpoint-row.ts'
+import { putCheckpoints } from './put-checkpoint.ts'
+import { putWrites, type WritesRow } from './put-writes.ts'
+
+/** Writes checkpoints of every account, many small ones to a statement; see `groupCommit`. */
+export type CheckpointWriter = {
+  put: (row: CheckpointRow) => Promise<void>
+  putWrites: (row: WritesRow, upsert: boolean) => Promise<void>
+}
+
+const KIBIBYTE = 1024
+/** Larger ones gain nothing by company, and go as a statement of their own at once. */
+const SMALL_BYTES = 32 * KIBIBYTE
+const OVERHEAD_BYTES = KIBIBYTE
+
+const LIMITS = {
+  lanes: 2,
+  maxItems: 100,
+  maxBytes: 512 * KIBIBYTE,
+  maxQueuedBytes: 32 * KIBIBYTE * KIBIBYTE,
+  stallMs: 8000,
+}
+
+const bytesOf = (parts: readonly { blob?: string | null | undefined }[], texts = 0): number =>
+  parts.reduce((sum, { blob }) => sum + OVERHEAD_BYTES + (blob?.length ?? 0), OVERHEAD_BYTES + texts)
+
+/** No id holds U+0000. */
+const keyOf = (...ids: string[]): string => ids.join('\0')
+
+const orUnavailable = async <Result>(work: Promise<Result>): Promise<Result> => {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof Overloaded)) throw error
+    throw new ApiError('unavailable', 'Too many checkpoints are waiting to be written', { retryAfterSeconds: 1 })
+  }
+}
+
+/** Writes small items together, and the others alone; what a statement is refused for is found item by item. */
+const writerOf = <Item extends { account_id: string }>(
+  write: (items: readonly Item[]) => Promise<void>,
+  key: (item: Item) => string,
+) => {
+  const writeAll = (items: readonly Item[]) => retryingDeadlocks(() => write(items))
+  const group = groupCommit<Item, void>({
+    ...LIMITS,
+    write: async (items) => {
+      await writeAll(items)
+      return items.map(() => undefined)
+    },
+    keyOf: key,
+    isTransient,
+  })
+  return (item: Item, bytes: number): Promise<void> =>
+    bytes > SMALL_BYTES ? writeAll([item]) : orUnavailable(group.submit(item.account_id, item, bytes))
+}
+
+/** One writer serves the whole process, so that requests of all accounts share statements. */
+export const checkpointWriter = (db: Pick<Database, 'sql'>): CheckpointWriter => {
+  const put = writerOf<CheckpointRow>(
+    (rows) => putCheckpoints(db, rows),
+    ({ account_id, thread_id, checkpoint_ns }) => keyOf(account_id, thread_id, checkpoint_ns),
+  )
+  const writesOf = (upsert: boolean) =>
+    writerOf<WritesRow>(
+      (rows) => putWrites(db, rows, upsert),
+      ({ account_id, thread_id, checkpoint_ns, checkpoint_id, writes }) =>
+        keyOf(account_id, thread_id, checkpoint_ns, checkpoint_id, writes[0]?.task_id ?? ''),
+    )
+  const [insert, upsert] = [writesOf(false), writesOf(true)]
+  return {
+    put: (row) =>
+      row.expected_head === null
+        ? put(row, bytesOf(row.blobs, 2 * (row.checkpoint.length + row.metadata.length)))
+        : retryingDeadlocks(() => putCheckpoints(db, [row])),
+    putWrites: async (row, isUpsert) => {
+      if (row.writes.length > 0) await (isUpsert ? upsert : insert)(row, bytesOf(row.writes))
+    },
+  }
+}

@@ -1,0 +1,86 @@
+/** What to read beside the checkpoints. */
+export type Parts = { blobs: boolean; pending_writes: boolean; parent_pending_sends: boolean }
+
+/** A query whose rows are checkpoints with their position `item`; `$1` is the account. */
+export type Page = {
+  text: string
+  parameters: (string | number)[]
+  /** The page ends with the item that goes beyond so many bytes. */
+  maxBytes: number
+}
+
+/** The columns that a page needs, beside `item`. */
+export const PAGE_COLUMNS =
+  'thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata, channels, versions'
+
+// What is found first is names, sizes and where large values are: those are read when the page is known to be answered.
+const FOUND_BLOBS = `blobs as materialized (
+    select item, named.channel, named.version, b.type, b.blob
+    from found, unnest(channels, versions) as named (channel, version), lateral (
+      select type, blob from agent.checkpoint_blobs as b
+      where b.account_id = $1 and b.thread_id = found.thread_id and b.checkpoint_ns = found.checkpoint_ns
+        and b.channel = named.channel and b.version = named.version limit 1) as b
+  )`
+
+const foundWrites = (
+  part: keyof Parts,
+  checkpoint_id: string,
+  condition: string,
+  order: string,
+) => `${part} as materialized (
+    select item, task_id, idx, channel, type, blob
+    from found, lateral (
+      select * from agent.checkpoint_writes as w
+      where w.account_id = $1 and w.thread_id = found.thread_id and w.checkpoint_ns = found.checkpoint_ns
+        and w.checkpoint_id = found.${checkpoint_id} ${condition} offset 0) as w
+    order by item, ${order}
+  )`
+
+const FOUND: Record<keyof Parts, string> = {
+  blobs: FOUND_BLOBS,
+  pending_writes: foundWrites('pending_writes', 'checkpoint_id', '', 'task_id, idx'),
+  parent_pending_sends: foundWrites(
+    'parent_pending_sends',
+    'parent_checkpoint_id',
+    `and w.channel = '__pregel_tasks'`,
+    'task_path, task_id, idx',
+  ),
+}
+
+// Every row is JSON already, with a text of Postgres around what is stored: nothing is parsed on the way to the caller.
+const CHECKPOINTS = `
+  select item, 'checkpoint' as part, concat(
+    '{"thread_id":', to_json(thread_id), ',"checkpoint_ns":', to_json(checkpoint_ns), ',"checkpoint_id":', to_json(checkpoint_id),
+    ',"parent_checkpoint_id":', coalesce(to_json(parent_checkpoint_id), 'null'), ',"checkpoint":', checkpoint, ',"metadata":', metadata
+  ) as json, null as base64
+  from kept join found using (item)`
+
+const BASE64 = `replace(encode(blob, 'base64'), E'\\n', '')`
+
+const BLOBS = `
+  select item, 'blobs', concat(
+    '{"channel":', to_json(channel), ',"version":', to_json(version), ',"type":', to_json(type), ',"blob":', case when blob is null then 'null' end),
+    ${BASE64}
+  from kept join blobs using (item)`
+
+const writesOf = (part: keyof Parts) => `
+  select item, '${part}', concat(
+    '{"task_id":', to_json(task_id), ',"idx":', idx, ',"channel":', to_json(channel), ',"type":', coalesce(to_json(type), 'null'), ',"blob":'),
+    ${BASE64}
+  from kept join ${part} using (item)`
+
+/** One statement: a row for each checkpoint, blob and write of the page; `$n` is what one item may weigh, in bytes. */
+export const statementOf = ({ text, maxBytes }: Page, parts: Parts, maxItemParameter: string): string => {
+  const names = (['blobs', 'pending_writes', 'parent_pending_sends'] as const).filter((part) => parts[part])
+  const sizes = names.map((part) => `union all select item, octet_length(blob) from ${part}`)
+  const selects = names.map((part) => (part === 'blobs' ? BLOBS : writesOf(part)))
+  return `
+  with ${[`found as materialized (${text})`, ...names.map((part) => FOUND[part])].join(', ')}, sized as (
+    select item, sum(bytes) as bytes, sum(sum(bytes)) over (order by item) - sum(bytes) as bytes_before
+    from (select item, octet_length(checkpoint) + octet_length(metadata) as bytes from found ${sizes.join(' ')}) as sizes
+    group by item
+  ), kept as materialized (
+    select item from sized
+    where bytes_before <= ${maxBytes} and (bytes <= ${maxItemParameter}::bigint or item = 0 and agent.refuse('tuple_too_large'))
+  ) ${[CHECKPOINTS, ...selects].join(' union all ')}`
+}
