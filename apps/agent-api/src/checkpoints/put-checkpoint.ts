@@ -73,7 +73,7 @@ export const putCheckpoints = async (
   checkpoints: readonly CheckpointRow[],
 ): Promise<void> => {
   const isBatch = checkpoints.length > 1
-  const heads = checkpoints.map(({ blobs: _, ...head }, put) => ({ ...head, put }))
+  const heads = checkpoints.map((row, put) => ({ ...row, put, blobs: undefined }))
   const parts = checkpoints.flatMap(({ blobs }, put) => blobs.map((blob) => ({ ...blob, put })))
   const puts = rowSource(heads, PUT_COLUMNS, 1, isBatch)
   const blobs =

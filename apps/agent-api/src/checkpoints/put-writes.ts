@@ -76,7 +76,7 @@ export const putWrites = async (
   upsert: boolean,
 ): Promise<void> => {
   const isBatch = rows.length > 1
-  const heads = rows.map(({ writes: _, ...head }, put) => ({ ...head, put }))
+  const heads = rows.map((row, put) => ({ ...row, put, writes: undefined }))
   const parts = rows.flatMap(({ writes }, put) => writes.map((write) => ({ ...write, put })))
   const puts = rowSource(heads, PUT_COLUMNS, 1, isBatch)
   const writes = rowSource(parts, WRITE_COLUMNS, puts.parameters.length + 1, isBatch || undefined)
