@@ -20,6 +20,21 @@ const seedLargeThread = async ({ sql, account_id, checkpoints }: Stage, thread_i
     from generate_series(1, ${checkpoints}::integer) as n, generate_series(0, 2) as idx`
 }
 
+/** Bytes of a state that all checkpoints of {@link seedFullThread} name: enough that a list of them is far beyond a page. */
+const STATE_BYTES = 65_536
+
+/** A thread whose full tuples weigh more together than any process should hold. */
+export const seedFullThread = async (stage: Stage, thread_id: string): Promise<void> => {
+  await seedLargeThread(stage, thread_id)
+  const { sql, account_id } = stage
+  await sql`
+    update agent.checkpoints set channels = channels || '{state}'::text[], versions = versions || '{1}'::text[]
+    where account_id = ${account_id} and thread_id = ${thread_id}`
+  await sql`
+    insert into agent.checkpoint_blobs (account_id, thread_id, checkpoint_ns, channel, version, type, blob)
+    values (${account_id}, ${thread_id}, '', 'state', '1', 'bytes', convert_to(repeat('keelson ', ${STATE_BYTES / 8}::integer), 'utf8'))`
+}
+
 /** How long the slowest put to a large thread took while `work` was done to it: it waits for whoever holds the thread. */
 export const longestPutMs = async (
   stage: Stage,

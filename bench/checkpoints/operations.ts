@@ -24,7 +24,7 @@ export const seed = async (store: Store, size: Size, depth: number) => {
   }
 }
 
-const drain = async (items: AsyncIterable<unknown>): Promise<void> => {
+export const readAll = async (items: AsyncIterable<unknown>): Promise<void> => {
   for await (const _ of items);
 }
 
@@ -36,7 +36,7 @@ const readerOf = (operation: 'get-tuple' | 'list', store: Store, size: Size) => 
   const next = (client: number) => threadConfig(threadOf(store, size, client + (calls += 1)))
   return operation === 'get-tuple'
     ? (client: number) => saver.getTuple(next(client))
-    : (client: number) => drain(saver.list(next(client), { limit: 10 }))
+    : (client: number) => readAll(saver.list(next(client), { limit: 10 }))
 }
 
 /** Each client writes to a thread of its own. */

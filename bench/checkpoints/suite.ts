@@ -4,13 +4,14 @@ import { KeelsonSaver } from '@keelson/langgraph-checkpoint'
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres'
 import pg from 'pg'
 import type { Bench, Suite } from '../harness/bench.ts'
+import { peakMemoryMiB } from '../harness/peak-memory.ts'
 import { startBenchPostgres, type Sql } from '../harness/postgres.ts'
 import { startProcess } from '../harness/processes.ts'
 import { delayedProxy } from './delayed-proxy.ts'
 import { deltaHistoryMs, seedDeltas } from './deltas.ts'
 import type { Store } from './fixture.ts'
-import { longestPutMs } from './large-thread.ts'
-import { measureOperation, seed, type Operation, type Size } from './operations.ts'
+import { longestPutMs, seedFullThread } from './large-thread.ts'
+import { measureOperation, readAll, seed, threadConfig, type Operation, type Size } from './operations.ts'
 
 const CONNECTIONS = 16
 const ANCESTORS = 100
@@ -107,6 +108,17 @@ const locks = async (bench: Bench, sql: Sql, { baseUrl, apiKey, account_id }: Se
     })
 }
 
+/** Whatever a thread weighs, the service holds no more of it than a page. */
+const memory = async (bench: Bench, sql: Sql, { baseUrl, apiKey, account_id, pid }: Service & { pid: number }) => {
+  const name = 'peak memory of agent-api while 5,000 full tuples of 64 KB are listed'
+  if (!bench.isWanted(name)) return
+  const saver = new KeelsonSaver({ baseUrl, apiKey })
+  await seedFullThread({ sql, account_id, saver, checkpoints: bench.size(5000) }, 'full')
+  const peak = await peakMemoryMiB(pid, () => readAll(saver.list(threadConfig('full'))))
+  saver.close()
+  if (peak !== null) bench.value({ name, unit: 'MiB', goal: { atMost: 400 }, values: [peak] })
+}
+
 /** What checkpoints cost over HTTP, against the saver that talks to the same Postgres directly. */
 export const checkpoints: Suite = {
   title: 'Checkpoints',
@@ -131,6 +143,7 @@ export const checkpoints: Suite = {
     await deltas(stage)
     await withNetwork(bench, url, service, stage.seconds)
     await locks(bench, sql, service)
+    await memory(bench, sql, service)
     const call = { size: SMALL, clients: CONNECTIONS, seconds: stage.seconds }
     for (const kind of ['put', 'get-tuple', 'put-writes', 'list'] as const) {
       // The client does a saver's work here, and a part of it there: it counts on both sides.

@@ -11,7 +11,7 @@ const MAX_VALUES_ROWS = 24
  * the statement's text is the same for any number of them: for many small rows.
  */
 export const rowSource = <Name extends string>(
-  rows: readonly { [Column in Name]?: Value }[],
+  rows: readonly { [Column in NoInfer<Name>]?: Value }[],
   columns: Record<Name, string>,
   first: number,
   asJson = rows.length > MAX_VALUES_ROWS,
