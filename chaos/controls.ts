@@ -134,13 +134,14 @@ export const CONTROLS: Record<string, Control> = {
     cuts: [
       {
         file: 'apps/agent-api/src/checkpoints/put-checkpoint.ts',
-        guard: 'select agent.admit($1, $2, $3, $5), case',
-        without: 'select true, case',
+        guard: 'admitted as materialized (select ${ADMIT} from incoming)',
+        without: 'admitted as materialized (select count(*) from incoming)',
       },
       {
         file: 'apps/agent-api/src/checkpoints/put-writes.ts',
-        guard: 'select agent.admit($1, $2, $3, $4)',
-        without: 'select true',
+        guard:
+          'select agent.admit_all(array_agg(account_id), array_agg(thread_id), array_agg(checkpoint_ns), array_agg(checkpoint_id))',
+        without: 'select count(*)',
       },
     ],
     mix: {
