@@ -76,11 +76,11 @@ export const statementOf = ({ text, maxBytes }: Page, parts: Parts, maxItemParam
   const selects = names.map((part) => (part === 'blobs' ? BLOBS : writesOf(part)))
   return `
   with ${[`found as materialized (${text})`, ...names.map((part) => FOUND[part])].join(', ')}, sized as (
-    select item, sum(bytes) as bytes, sum(sum(bytes)) over (order by item) - sum(bytes) as bytes_before
+    select item, max(sum(bytes)) over up_to_here as largest, sum(sum(bytes)) over up_to_here - sum(bytes) as bytes_before
     from (select item, octet_length(checkpoint) + octet_length(metadata) as bytes from found ${sizes.join(' ')}) as sizes
-    group by item
+    group by item window up_to_here as (order by item)
   ), kept as materialized (
     select item from sized
-    where bytes_before <= ${maxBytes} and (bytes <= ${maxItemParameter}::bigint or item = 0 and agent.refuse('tuple_too_large'))
+    where bytes_before <= ${maxBytes} and (largest <= ${maxItemParameter}::bigint or item = 0 and agent.refuse('tuple_too_large'))
   ) ${[CHECKPOINTS, ...selects].join(' union all ')}`
 }
