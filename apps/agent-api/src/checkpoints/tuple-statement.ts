@@ -47,13 +47,16 @@ const FOUND: Record<keyof Parts, string> = {
   ),
 }
 
+/** No join, so that what was found in order stays in order. */
+const ANSWERED = 'item <= (select item from last)'
+
 // Every row is JSON already, with a text of Postgres around what is stored: nothing is parsed on the way to the caller.
 const CHECKPOINTS = `
   select item, 'checkpoint' as part, concat(
     '{"thread_id":', to_json(thread_id), ',"checkpoint_ns":', to_json(checkpoint_ns), ',"checkpoint_id":', to_json(checkpoint_id),
     ',"parent_checkpoint_id":', coalesce(to_json(parent_checkpoint_id), 'null'), ',"checkpoint":', checkpoint, ',"metadata":', metadata
   ) as json, null as base64
-  from kept join found using (item)`
+  from found where ${ANSWERED}`
 
 const BASE64 = `replace(encode(blob, 'base64'), E'\\n', '')`
 
@@ -61,13 +64,13 @@ const BLOBS = `
   select item, 'blobs', concat(
     '{"channel":', to_json(channel), ',"version":', to_json(version), ',"type":', to_json(type), ',"blob":', case when blob is null then 'null' end),
     ${BASE64}
-  from kept join blobs using (item)`
+  from blobs where ${ANSWERED}`
 
 const writesOf = (part: keyof Parts) => `
   select item, '${part}', concat(
     '{"task_id":', to_json(task_id), ',"idx":', idx, ',"channel":', to_json(channel), ',"type":', coalesce(to_json(type), 'null'), ',"blob":'),
     ${BASE64}
-  from kept join ${part} using (item)`
+  from ${part} where ${ANSWERED}`
 
 /** One statement: a row for each checkpoint, blob and write of the page; `$n` is what one item may weigh, in bytes. */
 export const statementOf = ({ text, maxBytes }: Page, parts: Parts, maxItemParameter: string): string => {
@@ -79,8 +82,8 @@ export const statementOf = ({ text, maxBytes }: Page, parts: Parts, maxItemParam
     select item, max(sum(bytes)) over up_to_here as largest, sum(sum(bytes)) over up_to_here - sum(bytes) as bytes_before
     from (select item, octet_length(checkpoint) + octet_length(metadata) as bytes from found ${sizes.join(' ')}) as sizes
     group by item window up_to_here as (order by item)
-  ), kept as materialized (
-    select item from sized
+  ), last as materialized (
+    select max(item) as item from sized
     where bytes_before <= ${maxBytes} and (largest <= ${maxItemParameter}::bigint or item = 0 and agent.refuse('tuple_too_large'))
   ) ${[CHECKPOINTS, ...selects].join(' union all ')}`
 }
