@@ -51,7 +51,7 @@ begin
   get diagnostics checkpoints = row_count;
   if checkpoints > 0 then
     update agent.threads as t
-      set deleted_through = greatest(t.deleted_through, (select max(id) from unnest(ids) as id)), deleted_at = clock_timestamp()
+      set deleted_through = greatest(t.deleted_through, (select max(id collate "C") from unnest(ids) as id)), deleted_at = clock_timestamp()
       where t.account_id = account and t.thread_id = thread
       returning t.deleted_at into marked;
   end if;
