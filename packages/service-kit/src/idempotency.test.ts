@@ -1,4 +1,4 @@
-import { route } from '@keelson/contracts'
+import { JsonBytes, route } from '@keelson/contracts'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { IdempotencyStore, IdempotentRequest, StoredAnswer } from './idempotency.ts'
@@ -106,4 +106,13 @@ describe('an Idempotency-Key', () => {
     expect((await withKey('k')).text).toBe('1')
     expect(service.lines.map(({ level }) => level)).toEqual([40, 30])
   })
+})
+
+test('an answer of bytes goes out as it is, first and again', async () => {
+  const service = testService({ idempotency: memoryStore().store })
+  service.handle(count, () => new JsonBytes(Buffer.from('7.0')))
+  const send7 = (headers = {}) => send(service, '/count', { body: '{}', headers })
+  const answers = [await send7(), await send7({ 'idempotency-key': 'k' }), await send7({ 'idempotency-key': 'k' })]
+  expect(answers.map(({ text }) => text)).toEqual(['7.0', '7.0', '7.0'])
+  expect(answers.map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, null, 'true'])
 })
