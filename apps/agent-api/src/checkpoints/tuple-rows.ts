@@ -48,7 +48,7 @@ const present = ({ checkpoint, ...members }: Item, parts: Parts): Buffer[] => {
 }
 
 /** What one checkpoint and all that is answered with it may weigh, in bytes, before base64. */
-export const MAX_TUPLE_BYTES = 134_217_728
+export const MAX_TUPLE_BYTES = 67_108_864
 
 /**
  * The checkpoints of a page as JSON, with what was asked for beside them, in one statement and one snapshot. They go from
