@@ -31,7 +31,7 @@ export const settings = {
   MAX_TUPLE_BYTES: setting.integer({
     default: MAX_TUPLE_BYTES,
     min: 1_048_576,
-    max: 536_870_912,
+    max: 268_435_456,
     description: 'what one checkpoint with its blobs and pending writes may weigh to be answered; beyond, 409',
   }),
   PUBLIC_URL: setting.url({
