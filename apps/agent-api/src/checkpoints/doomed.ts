@@ -15,7 +15,7 @@ export type Doomed = {
 export type Removal = { account_id: string; thread_id: string; isKept: PendingQuery<Row[]>; dryRun?: boolean }
 
 /** So many are found at once, unless they are only counted; those left are found by asking again. */
-const MAX_DOOMED = 1000
+const MAX_DOOMED = 500
 
 /**
  * Whether `checkpoint` holds a value of `channel`, both names of the query around it. The offset makes it one look into
