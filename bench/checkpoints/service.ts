@@ -1,6 +1,5 @@
 import { checkpointWriter } from '@keelson/agent-api/checkpoints/checkpoint-writer'
 import { checkpointRoutes } from '@keelson/agent-api/checkpoints/routes'
-import { growHeapInLargeSteps } from '@keelson/agent-api/heap'
 import { connect } from '@keelson/database'
 import { migrate } from '@keelson/database/migrate'
 import { authenticator } from '@keelson/identity'
@@ -8,7 +7,6 @@ import { createLogger, createMetrics, createService, listen } from '@keelson/ser
 import { TEST_PEPPER, testAccount } from '@keelson/testing/test-account'
 
 // agent-api in a process of its own, `node service.ts DATABASE_URL`; tells its parent where it is and with which key.
-growHeapInLargeSteps()
 const [, , url = ''] = process.argv
 await migrate(url)
 const db = connect({ url, applicationName: 'bench', maxConnections: 16 })

@@ -30,7 +30,6 @@ import { checkpointWriter } from './checkpoints/checkpoint-writer.ts'
 import { sweepCheckpoints } from './checkpoints/sweep-checkpoints.ts'
 import { agentConfig } from './config.ts'
 import { createKeyring } from './forward/keyring.ts'
-import { growHeapInLargeSteps } from './heap.ts'
 import { scheduleRetention } from './spans/retain-spans.ts'
 import { spanWriter } from './spans/span-writer.ts'
 
@@ -39,7 +38,6 @@ const SWEEP_INTERVAL_MS = 60_000
 
 await runMain(
   async (stack) => {
-    growHeapInLargeSteps()
     const config = agentConfig(process.env)
     const log = createLogger({ service: 'agent-api', level: config.LOG_LEVEL })
     const tracer = await openTracer(config, { service: 'agent-api', log })
