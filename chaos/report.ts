@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { commit } from '@keelson/bench/harness/commit'
 import { AREAS, type Violation } from './history.ts'
 import { ROOT } from './stack/bundles.ts'
 import type { Verdict } from './verdict.ts'
@@ -9,6 +10,8 @@ const FILE = join(ROOT, 'bench', 'CHAOS.md')
 
 const machine = (): string =>
   `${cpus().length} x ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, ${process.platform} ${process.arch}`
+
+const measured = (): string => `commit ${commit()}, ${new Date().toISOString().slice(0, 10)}; ${machine()}`
 
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
@@ -61,24 +64,46 @@ const writeSection = async (name: string, text: string): Promise<void> => {
   await writeFile(FILE, `${before}${begin}\n\n${text}\n\n${end}${after}`)
 }
 
-export const writeVerdicts = (verdicts: readonly Verdict[]): Promise<void> =>
-  writeSection(
+/** What `pnpm chaos` came to: the verdicts of its seeds, and the seeds whose run broke off without one. */
+export type Outcome = { verdicts: readonly Verdict[]; without: readonly number[]; command: string }
+
+const summary = ({ verdicts, without }: Outcome): string => {
+  const [kills, writes, minutes, violations] = [
+    sum(verdicts.map((one) => one.kills)),
+    sum(verdicts.map(({ acceptedWrites }) => acceptedWrites)),
+    sum(verdicts.map(({ faultsMs }) => faultsMs)) / 60_000,
+    sum(verdicts.map((one) => one.violations.length)),
+  ]
+  const found =
+    violations === 0 ? 'nothing lost, doubled, stuck, seen by strangers or inconsistent' : `${violations} violations`
+  const broken = without.length === 0 ? '' : ` Without a verdict: seed ${without.join(', ')}.`
+  return `**${kills.toLocaleString('en')} kills, ${writes.toLocaleString('en')} accepted writes, ${minutes.toFixed(1)} minutes: ${found}.**${broken}`
+}
+
+export const writeVerdicts = (outcome: Outcome): Promise<void> => {
+  const { verdicts, command } = outcome
+  return writeSection(
     'verdict',
     [
-      `Measured ${new Date().toISOString().slice(0, 10)} on ${machine()}.`,
+      summary(outcome),
+      `\`${command}\`; ${measured()}.`,
       table(RUN_HEAD, [...verdicts.map((one) => runRow(String(one.seed), [one])), runRow('**all**', verdicts)]),
       table(['killed', 'times'], killRows(verdicts)),
       table(['area', 'accepted writes', 'ok', 'refused', 'unknown'], areaRows(verdicts)),
     ].join('\n\n'),
   )
+}
 
 export type Missed = { name: string; summary: string; finds: Violation['kind']; found: number; intact: number }
 
-export const writeControls = (controls: readonly Missed[]): Promise<void> =>
+export const writeControls = (controls: readonly Missed[], command: string): Promise<void> =>
   writeSection(
     'controls',
-    table(
-      ['guard', 'without it', 'violations with it', 'found without it'],
-      controls.map(({ name, summary, finds, found, intact }) => [name, summary, intact, `${found} ${finds}`]),
-    ),
+    [
+      `\`${command}\`; ${measured()}.`,
+      table(
+        ['guard', 'without it', 'violations with it', 'found without it'],
+        controls.map(({ name, summary, finds, found, intact }) => [name, summary, intact, `${found} ${finds}`]),
+      ),
+    ].join('\n\n'),
   )

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
 import { arch, cpus, platform, release, totalmem } from 'node:os'
+import { commit } from './commit.ts'
 import { postgresVersion } from './postgres.ts'
 
 export type Machine = {
@@ -11,17 +11,6 @@ export type Machine = {
   postgres: string
   commit: string
   measuredAt: string
-}
-
-const commit = (): string => {
-  try {
-    return execFileSync('git', ['describe', '--always', '--dirty'], {
-      cwd: import.meta.dirname,
-      encoding: 'utf8',
-    }).trim()
-  } catch {
-    return 'unknown'
-  }
 }
 
 /** What was measured on, so that nobody compares two machines without noticing. */

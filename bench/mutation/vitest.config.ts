@@ -21,6 +21,7 @@ export default defineConfig({
       '**/dist/**',
       ...(process.env['MUTATION_SERVICES'] ? [] : ['**/*.integration.test.ts']),
     ],
+    setupFiles: ['bench/mutation/fail-fast.ts'],
     globalSetup: process.env['MUTATION_SERVICES'] ? ['packages/testing/src/global-setup.ts'] : [],
     ...(process.env['MUTATION_WITHOUT'] && {
       testNamePattern: new RegExp(`^(?!.*${process.env['MUTATION_WITHOUT']})`),

@@ -59,6 +59,19 @@ export const untilKnown = async (stopping: AbortSignal, attempt: () => Promise<C
   return null
 }
 
+/** Reads an object of one account with the key of the other, which must not find it. */
+export const trespass = async (
+  context: Context,
+  area: AreaName,
+  owner: Account,
+  [method, path]: [method: 'GET' | 'POST', path: string],
+): Promise<void> => {
+  const stranger = context.stack.accounts.find(({ account_id }) => account_id !== owner.account_id)!
+  const said = { operation: 'trespass', target: path, write: false }
+  if (isOk(await asker(context, area, stranger)(method, path, said)))
+    context.history.violate('foreign', area, `${method} ${path} answered another account`)
+}
+
 const INSIST = 20
 
 /** The ok of a read when no fault strikes any more. @throws when there is none */

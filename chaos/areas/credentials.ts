@@ -8,6 +8,7 @@ import {
   forEach,
   insist,
   tellStories,
+  trespass,
   untilKnown,
   type Ask,
   type Context,
@@ -43,9 +44,9 @@ const whatOf = (call: Call): What => ({
   payload: call.operation === 'reveal' ? (call.outcome === 'ok' ? revealedBy(call) : null) : (call.input as string),
 })
 
-/** Reads that nobody heard of say nothing. */
+/** Reads that nobody heard of say nothing, and strangers tell of another account. */
 const isTelling = ({ operation, outcome }: Call): boolean =>
-  operation !== 'find' && !(operation === 'reveal' && outcome === 'unknown')
+  operation !== 'find' && operation !== 'trespass' && !(operation === 'reveal' && outcome === 'unknown')
 
 const idOf = async (ask: Ask, stopping: AbortSignal, target: string): Promise<string | null> => {
   const find = () => ask('GET', `/v5/credentials/name/${target}`, { operation: 'find', target, write: false })
@@ -54,7 +55,8 @@ const idOf = async (ask: Ask, stopping: AbortSignal, target: string): Promise<st
 }
 
 /** Creates a credential, then changes, reveals and deletes it from two sides at once. */
-const tell = async ({ stopping }: Context, ask: Ask, account: Account, random: Random, name: string): Promise<void> => {
+const tell = async (context: Context, ask: Ask, account: Account, random: Random, name: string): Promise<void> => {
+  const { stopping } = context
   const target = `credential-${name}`
   let version = 0
   const nextPayload = () => `${account.canary} ${target} ${(version += 1)}`
@@ -76,7 +78,7 @@ const tell = async ({ stopping }: Context, ask: Ask, account: Account, random: R
   const side = async () => {
     for (let round = 0; round < ROUNDS && !stopping.aborted; round += 1) await random.pick([change, reveal, reveal])()
   }
-  await Promise.all([side(), side()])
+  await Promise.all([side(), side(), trespass(context, 'credentials', account, ['POST', `${path}/secret`])])
   if (random.chance(0.5)) await untilKnown(stopping, remove)
 }
 
@@ -84,7 +86,9 @@ const tell = async ({ stopping }: Context, ask: Ask, account: Account, random: R
 const readAll = async (context: Context): Promise<void> => {
   for (const account of context.stack.accounts) {
     const ask = asker(context, 'credentials', account)
-    const targets = context.history.callsOf('credentials').filter((call) => call.account === account.canary)
+    const targets = context.history
+      .callsOf('credentials')
+      .filter((call) => isTelling(call) && call.account === account.canary)
     await forEach(new Set(targets.map(({ target }) => target)), (target) =>
       insist(() => ask('POST', `/v5/credentials/name/${target}/secret`, { operation: 'reveal', target, write: false })),
     )

@@ -52,9 +52,9 @@ const whatOf = (call: Call): What => ({
   seen: call.operation === 'read' && call.outcome === 'ok' ? seenBy(call) : null,
 })
 
-/** Reads that nobody heard of say nothing. */
+/** Reads that nobody heard of say nothing, and strangers tell of another account. */
 const isTelling = ({ operation, outcome }: Call): boolean =>
-  operation !== 'find' && !(operation === 'read' && outcome === 'unknown')
+  operation !== 'find' && operation !== 'trespass' && !(operation === 'read' && outcome === 'unknown')
 
 /** Whether what clients were told of each model can have happened in some order. */
 export const checkModelHistories = (history: History): void => {

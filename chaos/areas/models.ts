@@ -1,6 +1,7 @@
 import { checkDeploymentLog } from '../deployment-log.ts'
 import type { Random } from '../random.ts'
-import { asker, isOk, tellStories, untilKnown, type Ask, type Context, type StartArea } from './area.ts'
+import type { Account } from '../client.ts'
+import { asker, isOk, tellStories, trespass, untilKnown, type Ask, type Context, type StartArea } from './area.ts'
 import { checkModelHistories } from './model-histories.ts'
 import { checkVendor } from './model-vendor.ts'
 
@@ -36,12 +37,16 @@ const findByName = async (ask: Ask, stopping: AbortSignal, target: string): Prom
 }
 
 /** Creates a model, then reads and changes it from two sides at once, and deletes most of them. */
-const tell = async ({ stopping }: Context, ask: Ask, random: Random, target: string): Promise<void> => {
+const tell = async (context: Context, account: Account, random: Random, target: string): Promise<void> => {
+  const { stopping } = context
+  const ask = asker(context, 'models', account)
+  const of = account.canary
   const vendor = random.pick(['llmengine', 'launch'] as const)
   const profile = profileOf(random)
   let version = 1
   const create = () => {
-    const body = { name: target, model_vendor: vendor, vendor_configuration: configurationOf(vendor, 1, profile) }
+    const vendor_configuration = configurationOf(vendor, 1, profile)
+    const body = { name: target, model_vendor: vendor, vendor_configuration, model_metadata: { of } }
     return ask('POST', '/v5/models', { operation: 'create', target, input: 1 }, body)
   }
   if ((await untilKnown(stopping, create)) === null) return
@@ -57,14 +62,14 @@ const tell = async ({ stopping }: Context, ask: Ask, random: Random, target: str
   }
   const describe = () => {
     version += 1
-    return ask('PATCH', path, { operation: 'describe', target, input: version }, { model_metadata: { version } })
+    return ask('PATCH', path, { operation: 'describe', target, input: version }, { model_metadata: { of, version } })
   }
   const side = async () => {
     for (let round = 0; round < ROUNDS && !stopping.aborted; round += 1) {
       await random.pick([read, wait, wait, configure, describe])()
     }
   }
-  await Promise.all([side(), side()])
+  await Promise.all([side(), side(), trespass(context, 'models', account, ['GET', path])])
   for (let attempt = 0; attempt < 4 && !stopping.aborted && random.chance(0.9); attempt += 1) {
     await wait()
     const removed = await ask('DELETE', path, { operation: 'delete', target })
@@ -76,9 +81,7 @@ const tell = async ({ stopping }: Context, ask: Ask, random: Random, target: str
 export const startModels: StartArea = async (context) => {
   const { stack, history } = context
   const random = context.random('models')
-  const ended = tellStories(context, LANES, (account, name) =>
-    tell(context, asker(context, 'models', account), random, `model-${name}`),
-  )
+  const ended = tellStories(context, LANES, (account, name) => tell(context, account, random, `model-${name}`))
   return {
     ended,
     pending: async () => {

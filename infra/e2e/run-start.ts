@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { isPortFree, type LocalJson } from '@keelson/local-stack'
+import { freePort, type LocalJson } from '@keelson/local-stack'
 import { eventually } from '@keelson/testing'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
@@ -16,18 +16,7 @@ export type Started = {
   ended: Promise<number | null>
 }
 
-/** The first of free ports for all services and, a thousand above, their metrics; below those that systems hand out. */
-const firstPort = async (): Promise<number> => {
-  const first = 10_000 + Math.floor(Math.random() * 20_000)
-  const ports = SERVICES.flatMap((_, index) => [first + index, first + index + 1000])
-  const areFree = await Promise.all(ports.map((port) => isPortFree(port)))
-  return areFree.every(Boolean) ? first : firstPort()
-}
-
-const portFlags = async () => {
-  const first = await firstPort()
-  return SERVICES.map((name, index) => `--${name}-port=${first + index}`)
-}
+const portFlags = () => Promise.all(SERVICES.map(async (name) => `--${name}-port=${await freePort()}`))
 
 /** A temporary `.keelson` directory, with a space in its path. */
 export const temporaryDirectory = async () => {

@@ -1,18 +1,12 @@
 import { createServer } from 'node:net'
 
-/** Resolves with the port that was bound on 127.0.0.1 and let go again; 0 asks for any free one. Rejects with EADDRINUSE. */
+/** Binds a port of 127.0.0.1 and lets it go again. Rejects with EADDRINUSE. */
 const bindOnce = (port: number) =>
-  new Promise<number>((resolve, reject) => {
+  new Promise<void>((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)
-    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : port))
-    })
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => resolve()))
   })
-
-/** A TCP port of 127.0.0.1 that nobody listens on now. */
-export const freePort = () => bindOnce(0)
 
 /** Whether a TCP port of 127.0.0.1 can be bound now. */
 export const isPortFree = (port: number) =>
@@ -20,3 +14,16 @@ export const isPortFree = (port: number) =>
     () => true,
     () => false,
   )
+
+const COUNT = 10_000
+let next = Math.floor(Math.random() * COUNT)
+
+/**
+ * A TCP port of 127.0.0.1 that nobody listens on now. It is below those that systems hand out to connections, which
+ * might take it before it is bound, and nobody is given the one a thousand above, where a service has its metrics.
+ */
+export const freePort = async (): Promise<number> => {
+  const index = next++ % COUNT
+  const port = 10_000 + index + 1_000 * Math.floor(index / 1_000)
+  return (await isPortFree(port)) ? port : freePort()
+}

@@ -1,4 +1,4 @@
-export { freePort, isPortFree } from './free-port.ts'
+export { freePort } from './free-port.ts'
 export { descendants, stillRunning, type Process } from './processes.ts'
 export { keepProcess, type Exit, type KeptProcess } from './kept-process.ts'
 export { onPath } from './on-path.ts'

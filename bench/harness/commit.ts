@@ -1,0 +1,17 @@
+import { execFileSync } from 'node:child_process'
+
+/** What a run writes itself does not make the tree another one. */
+const WRITTEN = ['RESULTS.md', 'RESULTS.json', 'CHAOS.md', 'plots'].map((name) => `:(top,exclude)bench/${name}`)
+
+const git = (...args: string[]): string =>
+  execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
+
+/** The commit that runs here, marked when the tree holds more than it; `unknown` outside of a clone. */
+export const commit = (): string => {
+  try {
+    const changes = git('status', '--porcelain', '--', ':/', ...WRITTEN)
+    return git('rev-parse', '--short', 'HEAD') + (changes === '' ? '' : '-dirty')
+  } catch {
+    return 'unknown'
+  }
+}
