@@ -15,6 +15,9 @@ const alias = [
   },
 ]
 
+// A busy machine may take long to get somewhere.
+const poll = { timeout: 10_000 }
+
 export default defineConfig({
   test: {
     // Many tests wait for processes and timers, so even a machine of two cores has room for a second worker.
@@ -28,6 +31,7 @@ export default defineConfig({
           isolate: false,
           include: ['{apps,packages}/*/src/**/*.test.ts', 'chaos/**/*.test.ts', '*.test.ts'],
           exclude: [...outside, ...integration],
+          expect: { poll },
           testTimeout: 30_000,
         },
       },
@@ -38,6 +42,7 @@ export default defineConfig({
           include: integration,
           exclude: outside,
           globalSetup: ['packages/testing/src/global-setup.ts'],
+          expect: { poll },
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },
@@ -49,6 +54,7 @@ export default defineConfig({
           include: ['infra/e2e/**/*.test.ts'],
           exclude: outside,
           globalSetup: ['packages/testing/src/global-setup.ts'],
+          expect: { poll },
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

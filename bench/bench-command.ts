@@ -2,11 +2,12 @@ import { parseArgs } from 'node:util'
 import { areas } from './areas.ts'
 import { createBench, type BenchOptions } from './harness/bench.ts'
 import { describeMachine } from './harness/machine.ts'
-import { readResults, writeResults, type AreaResult } from './harness/results.ts'
+import { writeReadme } from './harness/readme.ts'
+import { readResults, writeResults, type AreaResult, type Results } from './harness/results.ts'
 
 // pnpm bench [AREA…] [--only TEXT] [--rounds 5] [--seconds 2] [--quick]
 //
-// Writes RESULTS.md, RESULTS.json and a plot of each area, unless it measured only a part.
+// Writes RESULTS.md, RESULTS.json, a plot of each area and the figures in the README, unless it measured only a part.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -43,11 +44,16 @@ const runArea = async (name: string): Promise<AreaResult> => {
   return { title: suite.title, machine, rounds: options.rounds, seconds: options.seconds, figures, costs }
 }
 
+const writeEverywhere = async (results: Results): Promise<void> => {
+  await writeResults(results)
+  await writeReadme(results)
+}
+
 let holds = true
 for (const name of positionals.length === 0 ? Object.keys(areas) : positionals) {
   const result = await runArea(name)
   holds &&= result.figures.every((figure) => figure.holds)
   // After each area, so that nothing is lost when a later one fails.
-  if (!isPart) await writeResults({ ...(await readResults()), [name]: result })
+  if (!isPart) await writeEverywhere({ ...(await readResults()), [name]: result })
 }
 process.exitCode = holds || quick ? 0 : 1

@@ -1,12 +1,13 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { commit } from '@keelson/bench/harness/commit'
+import { writeSection } from '@keelson/bench/harness/section'
 import { AREAS, type Violation } from './history.ts'
 import { ROOT } from './stack/bundles.ts'
 import type { Verdict } from './verdict.ts'
 
 const FILE = join(ROOT, 'bench', 'CHAOS.md')
+const README = join(ROOT, 'README.md')
 
 const machine = (): string =>
   `${cpus().length} x ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, ${process.platform} ${process.arch}`
@@ -55,15 +56,6 @@ const RUN_HEAD = [
   'violations',
 ]
 
-/** Replaces one section of the report; the others stay. */
-const writeSection = async (name: string, text: string): Promise<void> => {
-  const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
-  const current = await readFile(FILE, 'utf8')
-  const [before = '', rest = ''] = current.split(begin)
-  const [, after = ''] = rest.split(end)
-  await writeFile(FILE, `${before}${begin}\n\n${text}\n\n${end}${after}`)
-}
-
 /** What `pnpm chaos` came to: the verdicts of its seeds, and the seeds whose run broke off without one. */
 export type Outcome = { verdicts: readonly Verdict[]; without: readonly number[]; command: string }
 
@@ -80,9 +72,12 @@ const summary = ({ verdicts, without }: Outcome): string => {
   return `**${kills.toLocaleString('en')} kills, ${writes.toLocaleString('en')} accepted writes, ${minutes.toFixed(1)} minutes: ${found}.**${broken}`
 }
 
-export const writeVerdicts = (outcome: Outcome): Promise<void> => {
+/** Writes the verdict into the report, and its sum into the README. */
+export const writeVerdicts = async (outcome: Outcome): Promise<void> => {
   const { verdicts, command } = outcome
-  return writeSection(
+  await writeSection(README, 'survival', `${summary(outcome)} [The verdict](bench/CHAOS.md#verdict)`)
+  await writeSection(
+    FILE,
     'verdict',
     [
       summary(outcome),
@@ -98,6 +93,7 @@ export type Missed = { name: string; summary: string; finds: Violation['kind']; 
 
 export const writeControls = (controls: readonly Missed[], command: string): Promise<void> =>
   writeSection(
+    FILE,
     'controls',
     [
       `\`${command}\`; ${measured()}.`,

@@ -32,7 +32,8 @@ export type Bench = {
   measure: (figure: { name: string; unit: string; goal: Goal } & Pick<Variant, 'measure'>) => Promise<void>
   /** A figure from values measured elsewhere. */
   value: (value: Value) => void
-  cost: (name: string, measured: Measured, work: () => Promise<number>) => Promise<void>
+  /** @returns what it measured, if that was asked for */
+  cost: (name: string, measured: Measured, work: () => Promise<number>) => Promise<Cost | null>
 }
 
 /** The benchmarks of an area, each against its baseline. */
@@ -66,10 +67,11 @@ export const createBench = ({ rounds, seconds, only, quick }: BenchOptions) => {
       if (isWanted(value.name)) add(figureOfValues(value))
     },
     cost: async (name, measured, work) => {
-      if (!isWanted('cost', name)) return
+      if (!isWanted('cost', name)) return null
       const cost = await costOf(name, measured, work)
       costs.push(cost)
       print(costLine(cost))
+      return cost
     },
   }
   return { bench, figures, costs }

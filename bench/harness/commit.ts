@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 
 /** What a run writes itself does not make the tree another one. */
-const WRITTEN = ['RESULTS.md', 'RESULTS.json', 'CHAOS.md', 'plots'].map((name) => `:(top,exclude)bench/${name}`)
+const WRITTEN = ['README.md', 'bench/RESULTS.md', 'bench/RESULTS.json', 'bench/CHAOS.md', 'bench/plots'].map(
+  (path) => `:(top,exclude)${path}`,
+)
 
 const git = (...args: string[]): string =>
   execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim()

@@ -40,15 +40,21 @@ export const costLine = (cost: Cost): string => {
   return `cost ${cost.name}: ${queries} queries, CPU ${node} µs in Node and ${postgres} µs in Postgres, ${read} bytes read, ${written} written`
 }
 
-const table = (head: readonly string[], rows: readonly string[][]): string =>
+export const table = (head: readonly string[], rows: readonly string[][]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
-const figureRow = (figure: Figure): string[] => {
+/** A figure as documents show it. */
+export const figureCells = (figure: Figure) => {
   const { name, unit, goal, holds, candidate, baseline, value, spread } = figure
-  const against = baseline === null ? '' : `${short(baseline.median)} ${unit}, ${baseline.name}`
-  const ratio = baseline === null ? '' : `**${short(value)}x**`
-  const wanted = goalText(goal, unitOf(figure))
-  return [name, `${short(candidate.median)} ${unit}`, against, ratio, range(spread), wanted, holds ? 'yes' : '**no**']
+  return {
+    name,
+    measured: `${short(candidate.median)} ${unit}`,
+    baseline: baseline === null ? '' : `${short(baseline.median)} ${unit}, ${baseline.name}`,
+    ratio: baseline === null ? '' : `**${short(value)}x**`,
+    spread: range(spread),
+    wanted: goalText(goal, unitOf(figure)),
+    holds: holds ? 'yes' : '**no**',
+  }
 }
 
 /** An area's part of `RESULTS.md`. */
@@ -64,7 +70,10 @@ export const sectionOf = ([name, { title, machine, rounds, seconds, figures, cos
     `## ${title}`,
     `\`pnpm bench ${name}\`, ${rounds} rounds of ${seconds} s a side; ${where}; commit ${commit}, ${measuredAt}.`,
     `![${title}: how far each figure is from what is wanted, and what requests cost](plots/${name}.svg)`,
-    table(head, figures.map(figureRow)),
+    table(
+      head,
+      figures.map((figure) => Object.values(figureCells(figure))),
+    ),
     ...(costs.length === 0
       ? []
       : [

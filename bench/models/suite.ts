@@ -3,6 +3,7 @@ import type { Bench, Suite } from '../harness/bench.ts'
 import type { Request } from '../harness/load-process.ts'
 import { startBenchPostgres, type BenchPostgres, type Sql } from '../harness/postgres.ts'
 import { startLoader, startProcess, type Loader, type Started } from '../harness/processes.ts'
+import { bursts } from './burst.ts'
 
 type ModelService = Started<{
   url: string
@@ -74,6 +75,10 @@ export const models: Suite = {
     const measured = { sql: postgres.sql, pids: [service.pid] }
     const get = () => run(service.url, CONNECTIONS, { method: 'GET', path: `/v5/models/${ids[0]}` })
     await bench.cost('create a model', measured, async () => (await create()).requests)
-    await bench.cost('GET a model', measured, async () => (await get()).requests)
+    const cost = await bench.cost('GET a model', measured, async () => (await get()).requests)
+    // Now and then the service asks something of its own.
+    const queries = Math.round(cost?.queries ?? Number.NaN)
+    if (cost !== null) bench.value({ name: 'queries of a GET', unit: 'query', goal: { atMost: 1 }, values: [queries] })
+    await bursts(bench)
   },
 }

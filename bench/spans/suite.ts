@@ -2,6 +2,7 @@ import { connect } from '@keelson/database'
 import type { Bench, Suite } from '../harness/bench.ts'
 import { startBenchPostgres } from '../harness/postgres.ts'
 import { startLoader } from '../harness/processes.ts'
+import { frozenFigure } from './frozen-figure.ts'
 import { reads } from './read-figures.ts'
 import { startSpanService, type Stage } from './stage.ts'
 import { batches, latency, patches, throughput, writeCosts } from './write-figures.ts'
@@ -34,5 +35,6 @@ export const spans: Suite = {
       await throughput(stage, 256, 3.5)
       await batches(stage)
     })
+    await frozenFigure(bench)
   },
 }

@@ -1,8 +1,8 @@
 import { startClients } from '@keelson/bench/spans/acknowledged'
 import { crashStack } from '@keelson/bench/spans/crash'
+import { freezePostgres, sendLargeBatch, watchMemory } from '@keelson/bench/spans/frozen-postgres'
 import { eventually } from '@keelson/testing'
 import { describe, expect, test } from 'vitest'
-import { freezePostgres, sendLargeBatch, watchMemory } from './frozen-postgres.ts'
 
 type Clients = ReturnType<typeof startClients>
 

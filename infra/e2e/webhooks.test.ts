@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { createHmac, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { agentRoutes } from '@keelson/contracts/agent'
 import { createClient } from '@keelson/contracts/client'
 import { createServiceUsers, settings as serviceUserSettings } from '@keelson/operator/service-users'
@@ -15,7 +16,7 @@ const startAgent = (KEELSON_URL: string, KEELSON_API_KEY: string, PORT: string) 
   const env = { ...process.env, KEELSON_URL, KEELSON_API_KEY, PORT }
   const agent = spawn(process.execPath, [join(ROOT, 'infra/e2e/example-agent.ts')], { env })
   const lines: string[] = []
-  agent.stdout.on('data', (text: Buffer) => lines.push(...text.toString().trimEnd().split('\n')))
+  createInterface(agent.stdout).on('line', (line) => lines.push(line))
   return { lines, [Symbol.dispose]: () => void agent.kill() }
 }
 

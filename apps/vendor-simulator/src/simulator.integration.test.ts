@@ -10,7 +10,7 @@ test('a lifecycle runs on its own, faster by the time scale', async () => {
   const started = performance.now()
   const sinceStart = () => performance.now() - started
   await ask('POST', LLM, llmBody())
-  await expect.poll(() => statusOf(ask), { interval: 10 }).toBe('UPDATE_IN_PROGRESS')
+  expect(await statusOf(ask)).toMatch(/^UPDATE_/)
   await expect.poll(() => statusOf(ask), { interval: 10 }).toBe('READY')
   expect(sinceStart()).toBeGreaterThanOrEqual(500)
   await expect.poll(() => sim.endpoint('llm-1')?.available_workers, { interval: 10 }).toBe(1)

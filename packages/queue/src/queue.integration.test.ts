@@ -100,7 +100,7 @@ for (const { name, skip, target, stored } of backends) {
       const elapsed = performance.now() - started
       expect(ids()).toEqual(['now', 'later'])
       expect(elapsed).toBeGreaterThan(690)
-      expect(elapsed).toBeLessThan(2_000)
+      expect(elapsed).toBeLessThan(6_000)
     })
 
     test('sends equal rings of one moment once, and a ring that follows a delivered one again', async () => {

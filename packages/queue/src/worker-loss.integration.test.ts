@@ -57,7 +57,7 @@ for (const { name, skip, target } of backends) {
       const signal = await started.promise
       const before = performance.now()
       await queue[Symbol.asyncDispose]()
-      expect(performance.now() - before).toBeLessThan(1_500)
+      expect(performance.now() - before).toBeLessThan(5_000)
       expect(signal.aborted).toBe(true)
       expect(await takenByAnother('hung')).toMatchObject({ stalled: 1 })
     })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { expect, test, vi } from 'vitest'
+import { eventually } from '@keelson/testing'
+import { expect, test } from 'vitest'
 import { listen } from './listen.ts'
 import { ACCOUNT, testService } from './test-service.ts'
 import { exchange, openSocket, parseAnswer, readAll } from './test-socket.ts'
@@ -28,13 +29,13 @@ test('draining answers what is in flight, closes its connection, takes no new on
   idle.write(GET)
   await once(idle, 'data')
   busy.write(GET.replace('\r\n\r\n', '\r\nX-Wait: 1\r\n\r\n'))
-  await vi.waitFor(() => expect(service.load.inFlight).toBe(1))
+  await eventually(() => expect(service.load.inFlight).toBe(1))
 
   const answer = readAll(busy)
   const closed = Promise.all([once(silent, 'close'), once(idle, 'close')])
   const started = performance.now()
   const drained = server[Symbol.asyncDispose]()
-  await vi.waitFor(async () => await expect(exchange(server.url, GET)).rejects.toThrow('ECONNREFUSED'))
+  await eventually(async () => await expect(exchange(server.url, GET)).rejects.toThrow('ECONNREFUSED'))
   open()
   expect(parseAnswer(await answer)).toMatchObject({ status: 200, headers: { connection: 'close' } })
   await Promise.all([drained, closed])
@@ -56,7 +57,7 @@ test('at the deadline what is still in flight is cut off', async () => {
   const { service, server } = await gated(400)
   const stuck = await openSocket(server.url)
   stuck.write(GET.replace('\r\n\r\n', '\r\nX-Wait: 1\r\n\r\n'))
-  await vi.waitFor(() => expect(service.load.inFlight).toBe(1))
+  await eventually(() => expect(service.load.inFlight).toBe(1))
   const started = performance.now()
   await Promise.all([server[Symbol.asyncDispose](), once(stuck, 'close')])
   expect(performance.now() - started).toBeLessThan(4000)

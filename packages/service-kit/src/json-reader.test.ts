@@ -158,10 +158,14 @@ describe('outside free-form values', () => {
   })
 
   test('a flaw is told with its place, and without names that the caller made up', () => {
-    const read = jsonReader(shapeOf(z.object({ list: z.array(z.object({ count: z.number() })) })))
+    const counted = z.object({ count: z.number() })
+    const members = { list: z.array(counted), map: z.record(z.string(), counted), any: z.unknown() }
+    const read = jsonReader(shapeOf(z.object(members)))
     const at = (text: string) => refusal(read, text).errors
     expect(at('{"list":[{"count":0},{"count":1e400}]}')).toMatchObject([{ path: 'list.1.count' }])
     expect(at('{"list":[{"my password":1e400}]}')).toMatchObject([{ path: 'list.0.*' }])
+    expect(at('{"map":{"my password":{"count":1e400}}}')).toMatchObject([{ path: 'map.*.count' }])
+    expect(at('{"any":[[1e400]]}')).toMatchObject([{ path: 'any.0.0' }])
   })
 
   test('every JSON value without such flaws is accepted as JSON.parse has it', () => {

@@ -20,6 +20,7 @@ describe('the shape of a schema', () => {
     ['of declared names beside them', open, '{"model":"m","x":1.0}', ['model'], 'm'],
     ['of records', z.record(z.string(), FreeFormObject), '{"a":{"b":1.0}}', ['a'], '{"b":1.0}'],
     ['of tuples', z.tuple([z.string(), FreeFormObject]), '["a",{"b":1.0}]', [1], '{"b":1.0}'],
+    ['of open tuples', z.tuple([z.string()]).rest(FreeFormObject), '["a",{"b":1.0}]', [1], '{"b":1.0}'],
     [
       'of wrapped schemas',
       z.object({ a: FreeFormObject.nullable().default(null).describe('x') }),
@@ -77,8 +78,24 @@ describe('the shape of a schema', () => {
   test('of a union keeps what one option takes and another forbids', () => {
     const closed = z.strictObject({ kind: z.literal('a'), extra: z.undefined().optional() })
     const either = z.union([closed, z.object({ kind: z.literal('b'), extra: FreeFormValue }).catchall(FreeFormValue)])
-    expect(textAt(either, '{"kind":"b","extra":1.0}', 'extra')).toBe('1.0')
-    expect(textAt(either, '{"kind":"b","extra":1,"x":1.0}', 'x')).toBe('1.0')
+    for (const union of [either, z.union(either.options.toReversed())]) {
+      expect(textAt(union, '{"kind":"b","extra":1.0}', 'extra')).toBe('1.0')
+      expect(textAt(union, '{"kind":"b","extra":1,"x":1.0}', 'x')).toBe('1.0')
+    }
+  })
+
+  test('of a union knows lists beside objects and scalars, in whichever order', () => {
+    const options = [z.array(FreeFormObject), z.object({ b: FreeFormObject }), z.string()]
+    for (const union of [z.union(options), z.union(options.toReversed())]) {
+      expect(textAt(union, '[{"c":1.0}]', 0)).toBe('{"c":1.0}')
+      expect(textAt(union, '{"b":{"c":1.0}}', 'b')).toBe('{"c":1.0}')
+      expect(textAt(union, '"text"')).toBe('text')
+    }
+  })
+
+  test('of a union of scalars keeps nothing: whatever else stands there is held to be exact', () => {
+    const read = jsonReader(shapeOf(z.object({ a: z.union([z.string(), z.number()]) })))
+    expect(() => read(bytes('{"a":[1e400]}'))).toThrow('The request is not valid')
   })
 
   test('keeps objects, and leaves scalars, where either may stand', () => {

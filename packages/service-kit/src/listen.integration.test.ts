@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { eventually } from '@keelson/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listen, type Listening } from './listen.ts'
 import { KEY, testService } from './test-service.ts'
 import { exchange, openSocket, parseAnswer, readAll } from './test-socket.ts'
@@ -123,19 +124,19 @@ describe('over HTTP', () => {
     const before = service.lines.length
     const socket = await openSocket(server.url)
     socket.write(post('Content-Length: 10\r\n', '{'))
-    await vi.waitFor(() => expect(service.load.inFlight).toBe(1))
+    await eventually(() => expect(service.load.inFlight).toBe(1))
     socket.destroy()
-    await vi.waitFor(() => expect(service.load.inFlight).toBe(0))
-    await vi.waitFor(() => expect(service.lines[before]).toMatchObject({ level: 30, error_code: 'malformed_request' }))
+    await eventually(() => expect(service.load.inFlight).toBe(0))
+    await eventually(() => expect(service.lines[before]).toMatchObject({ level: 30, error_code: 'malformed_request' }))
   })
 
   test('work given up because its client went away is no failure', async () => {
     const before = service.lines.length
     const socket = await openSocket(server.url)
     socket.write('GET /patient HTTP/1.1\r\nHost: a\r\n\r\n')
-    await vi.waitFor(() => expect(service.load.inFlight).toBe(1))
+    await eventually(() => expect(service.load.inFlight).toBe(1))
     socket.destroy()
-    await vi.waitFor(() => expect(service.lines[before]).toMatchObject({ level: 30, route: '/patient', status: 400 }))
+    await eventually(() => expect(service.lines[before]).toMatchObject({ level: 30, route: '/patient', status: 400 }))
   })
 
   test('pipelined requests are answered in order', async () => {

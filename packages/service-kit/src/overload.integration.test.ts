@@ -1,3 +1,4 @@
+import { eventually } from '@keelson/testing'
 import { expect, test, vi } from 'vitest'
 import type { ApiError } from './api-error.ts'
 import { loadGuard } from './load.ts'
@@ -34,7 +35,7 @@ test('a caller is not kept waiting for work that does not end, and the work coun
   expect([status, json.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '5'])
   expect(service.load.inFlight).toBe(1)
   open()
-  await vi.waitFor(() => expect(service.load.inFlight).toBe(0))
+  await eventually(() => expect(service.load.inFlight).toBe(0))
 })
 
 test('an operation that waits on purpose is given that time too', async () => {

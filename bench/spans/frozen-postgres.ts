@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
-import type { CrashStack } from '@keelson/bench/spans/crash'
+import type { CrashStack } from './crash.ts'
 
 /** Stops every process of Postgres where it stands; disposing lets them go on. */
 export const freezePostgres = (stack: CrashStack): Disposable => {
