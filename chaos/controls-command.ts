@@ -40,5 +40,5 @@ process.stdout.write(
     ? `All ${tried.length} guards are missed when they are gone\n`
     : `NOT as it must be: ${unnoticed.map(({ name }) => name).join(', ')}\n`,
 )
-if (values.write) await writeControls(tried, `pnpm chaos:controls ${process.argv.slice(2).join(' ')}`)
+if (values.write) await writeControls(tried)
 process.exitCode = unnoticed.length === 0 ? 0 : 1

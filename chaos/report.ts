@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { commit } from '@keelson/bench/harness/commit'
 import { writeSection } from '@keelson/bench/harness/section'
+import { CONTROLS } from './controls.ts'
 import { AREAS, type Violation } from './history.ts'
 import { ROOT } from './stack/bundles.ts'
 import type { Verdict } from './verdict.ts'
@@ -12,7 +14,7 @@ const README = join(ROOT, 'README.md')
 const machine = (): string =>
   `${cpus().length} x ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, ${process.platform} ${process.arch}`
 
-const measured = (): string => `commit ${commit()}, ${new Date().toISOString().slice(0, 10)}; ${machine()}`
+const measured = (): string => `commit ${commit()}, ${new Date().toISOString().slice(0, 10)}`
 
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
@@ -81,7 +83,7 @@ export const writeVerdicts = async (outcome: Outcome): Promise<void> => {
     'verdict',
     [
       summary(outcome),
-      `\`${command}\`; ${measured()}.`,
+      `\`${command}\`; ${measured()}; ${machine()}.`,
       table(RUN_HEAD, [...verdicts.map((one) => runRow(String(one.seed), [one])), runRow('**all**', verdicts)]),
       table(['killed', 'times'], killRows(verdicts)),
       table(['area', 'accepted writes', 'ok', 'refused', 'unknown'], areaRows(verdicts)),
@@ -91,15 +93,27 @@ export const writeVerdicts = async (outcome: Outcome): Promise<void> => {
 
 export type Missed = { name: string; summary: string; finds: Violation['kind']; found: number; intact: number }
 
-export const writeControls = (controls: readonly Missed[], command: string): Promise<void> =>
-  writeSection(
-    FILE,
-    'controls',
-    [
-      `\`${command}\`; ${measured()}.`,
-      table(
-        ['guard', 'without it', 'violations with it', 'found without it'],
-        controls.map(({ name, summary, finds, found, intact }) => [name, summary, intact, `${found} ${finds}`]),
-      ),
-    ].join('\n\n'),
+/** The rows that a section holds by now, by their first cell. */
+const rowsOf = async (section: string): Promise<Map<string, string[]>> => {
+  const [, text = ''] =
+    new RegExp(`<!-- ${section} -->([^]*)<!-- /${section} -->`).exec(await readFile(FILE, 'utf8')) ?? []
+  const rows = text.split('\n').filter((line) => line.startsWith('| '))
+  return new Map(rows.map((line) => line.slice(2, -2).split(' | ')).map((cells) => [cells[0]!, cells]))
+}
+
+/** Writes what became of these controls; what others came to before stays. */
+export const writeControls = async (controls: readonly Missed[]): Promise<void> => {
+  const before = await rowsOf('controls')
+  const now = new Map(
+    controls.map(({ name, summary, finds, found, intact }) => [
+      name,
+      [name, summary, intact, `${found} ${finds}`, measured()],
+    ]),
   )
+  const rows = Object.keys(CONTROLS).flatMap((name) => {
+    const row = now.get(name) ?? before.get(name)
+    return row === undefined ? [] : [row]
+  })
+  const head = ['guard', 'without it', 'violations with it', 'found without it', 'measured']
+  await writeSection(FILE, 'controls', table(head, rows))
+}

@@ -4,6 +4,7 @@ import type { Request } from '../harness/load-process.ts'
 import { startBenchPostgres, type BenchPostgres, type Sql } from '../harness/postgres.ts'
 import { startLoader, startProcess, type Loader, type Started } from '../harness/processes.ts'
 import { bursts } from './burst.ts'
+import { histories } from './histories.ts'
 
 type ModelService = Started<{
   url: string
@@ -80,5 +81,6 @@ export const models: Suite = {
     const queries = Math.round(cost?.queries ?? Number.NaN)
     if (cost !== null) bench.value({ name: 'queries of a GET', unit: 'query', goal: { atMost: 1 }, values: [queries] })
     await bursts(bench)
+    await histories(bench)
   },
 }

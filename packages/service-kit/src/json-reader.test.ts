@@ -38,7 +38,7 @@ const spacedJson = fc.letrec<{ value: string }>((tie) => {
   const space = fc.constantFrom('', ' ', '\n', '\t \r')
   const text = fc.oneof(
     fc.string({ unit: 'binary' }).map((value) => JSON.stringify(value)),
-    fc.constantFrom('"\\u0041"', '"\\\\"', '"\\\\\\""', '"\\/"', '"{[,:]}"', '""'),
+    fc.constantFrom('"\\u0041"', '"\\\\"', '"\\\\\\""', '"\\/"', '"{[,:]}"', '"]}"', '""'),
   )
   const number = fc.constantFrom('0', '-0', '1.0', '1E2', '9007199254740993', '1e400', '-12.5e-3')
   const pad = (inner: fc.Arbitrary<string>) => fc.tuple(space, inner, space).map((parts) => parts.join(''))
