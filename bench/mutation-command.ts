@@ -3,7 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { parts, type Part } from './mutation/parts.ts'
+import { countFaults } from './mutation/faults.ts'
+import { faults, parts, type Faults, type Part } from './mutation/parts.ts'
 
 // pnpm mutation [PART…] [--only FILE [--lines FROM-TO]] [--resume]
 //
@@ -65,8 +66,20 @@ const isNoticed = ({ status }: Mutant) => status === 'Killed' || status === 'Tim
 const counts = ({ status }: Mutant) =>
   isNoticed({ status } as Mutant) || status === 'Survived' || status === 'NoCoverage'
 
+const scoreOf = (name: string, counted: number, alive: number): number => {
+  const score = (100 * (counted - alive)) / counted
+  process.stdout.write(`${name}: ${score.toFixed(1)} % of ${counted} mutants noticed\n`)
+  return score
+}
+
+const runFaults = async (name: string, part: Faults, directory: string): Promise<number> => {
+  const { made, alive } = await countFaults(part, join(directory, `${name}.report.json`))
+  for (const fault of alive) process.stdout.write(`Survived ${fault}\n`)
+  return scoreOf(name, made, alive.length)
+}
+
 /** The share of mutants that a test noticed, in percent. */
-const run = async (name: string, part: Part, directory: string): Promise<number> => {
+const runPart = async (name: string, part: Part, directory: string): Promise<number> => {
   const report = join(directory, `${name}.report.json`)
   const options = join(directory, `${name}.json`)
   await writeFile(options, JSON.stringify(optionsOf(name, part, report)))
@@ -79,19 +92,22 @@ const run = async (name: string, part: Part, directory: string): Promise<number>
     process.stdout.write(
       `${status} ${file}:${location.start.line} ${mutatorName} -> ${replacement.replaceAll(/\s+/g, ' ')}\n`,
     )
-  const score = (100 * (counted.length - alive.length)) / counted.length
-  process.stdout.write(`${name}: ${score.toFixed(1)} % of ${counted.length} mutants noticed\n`)
-  return score
+  return scoreOf(name, counted.length, alive.length)
 }
 
-const names = positionals.length > 0 ? positionals : Object.keys(parts)
+const run = (name: string, directory: string): Promise<number> => {
+  const [part, faulty] = [parts[name], faults[name]]
+  if (part !== undefined) return runPart(name, part, directory)
+  if (faulty !== undefined) return runFaults(name, faulty, directory)
+  throw new Error(`no part ${name}; there are ${NAMES.join(', ')}`)
+}
+
+const NAMES = [...Object.keys(parts), ...Object.keys(faults)]
+const names = positionals.length > 0 ? positionals : NAMES
 const directory = await mkdtemp(join(tmpdir(), 'keelson-mutation-'))
 try {
-  for (const name of names) {
-    const part = parts[name]
-    if (part === undefined) throw new Error(`no part ${name}; there are ${Object.keys(parts).join(', ')}`)
-    if ((await run(name, part, directory)) < LEAST_SCORE) process.exitCode = 1
-  }
+  // Not a number, and so not enough, where nothing was counted.
+  for (const name of names) if (!((await run(name, directory)) >= LEAST_SCORE)) process.exitCode = 1
 } finally {
   await rm(directory, { recursive: true, force: true })
 }

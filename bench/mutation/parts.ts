@@ -1,4 +1,7 @@
-/** Something that must not be wrong. */
+/** Faults that tests make in statements by themselves: every test is a mutant, and noticed when it passes. */
+export type Faults = { tests: readonly string[]; named: string }
+
+/** Files that must not be wrong. */
 export type Part = {
   /** The files that are changed. */
   mutate: readonly string[]
@@ -50,11 +53,17 @@ export const parts: Record<string, Part> = {
       'apps/agent-api/src/spans/list-spans.ts',
     ],
     tests: [
-      'packages/contracts/src/*.test.ts',
-      'apps/platform-api/src/credentials/credentials.integration.test.ts',
-      'apps/platform-api/src/models/models-read.integration.test.ts',
+      'packages/contracts/src/pagination.test.ts',
+      'apps/platform-api/src/list-page.integration.test.ts',
       'apps/agent-api/src/spans/lists.integration.test.ts',
     ],
     services: true,
+  },
+}
+
+export const faults: Record<string, Faults> = {
+  'tenant-scoping': {
+    tests: ['apps/platform-api/src/isolation.integration.test.ts', 'apps/agent-api/src/isolation.integration.test.ts'],
+    named: 'is caught',
   },
 }

@@ -60,9 +60,9 @@ test.each(operations)('%s with the account of somebody else in its statements is
   expect(caughtBy(await swapped.isolation(operationId))).not.toEqual([])
 })
 
-test.each(operations)('%s without its conditions on the account is caught', async (operationId) => {
+test.for(operations)('%s without its conditions on the account is caught', async (operationId, { skip }) => {
   removed = 0
   const caught = caughtBy(await unconditional.isolation(operationId))
-  // Statements without any condition insert; the test above swaps their account.
-  expect(caught.length > 0 || removed === 0).toBe(true)
+  skip(removed === 0, 'its statements only insert; the test above swaps their account')
+  expect(caught).not.toEqual([])
 })
