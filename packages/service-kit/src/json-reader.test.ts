@@ -13,14 +13,14 @@ const free = jsonReader(shapeOf(FreeFormValue))
 const refusal = (
   read: (bytes: Uint8Array) => unknown,
   input: string | Uint8Array,
-): { code: string; errors: unknown } => {
+): { code: string; errors?: unknown; message?: string } => {
   try {
     read(typeof input === 'string' ? bytes(input) : input)
   } catch (error) {
-    if (error instanceof ApiError) return { code: error.code, errors: error.errors }
+    if (error instanceof ApiError) return { code: error.code, errors: error.errors, message: error.message }
     throw error
   }
-  return { code: 'accepted', errors: undefined }
+  return { code: 'accepted' }
 }
 const codeOf = (read: (bytes: Uint8Array) => unknown, input: string | Uint8Array) => refusal(read, input).code
 
@@ -105,17 +105,18 @@ describe('what is no JSON', () => {
     expect(codeOf(typed, Uint8Array.from(input))).toBe('malformed_json')
   })
 
-  test('says where, and quotes nothing of the body', () => {
-    const { message } = (() => {
-      try {
-        return typed(bytes('{"payload": "hunter2" "x"}')) as Error
-      } catch (error) {
-        return error as Error
-      }
-    })()
-    expect(message).toBe('The body is not well-formed JSON at position 22')
+  test.each([
+    ['{"payload": "hunter2" "x"}', 'The body is not well-formed JSON at position 22'],
+    ['{"payload":', 'The body is not well-formed JSON'],
+    ['\u{feff}{}', 'The body begins with a byte order mark'],
+    [Uint8Array.of(0xff), 'The body is not valid UTF-8'],
+    ['{"hunter2":1,"hunter2":2}', 'An object of the body has the same name twice'],
+  ])('%j is told in words that quote nothing of it', (input, message) => {
+    expect(refusal(typed, input)).toMatchObject({ code: 'malformed_json', message })
   })
 })
+
+const namesOf = (count: number) => `{${Array.from({ length: count }, (_, index) => `"${index}":0`).join(',')}}`
 
 describe('outside free-form values', () => {
   test.each([
@@ -129,13 +130,17 @@ describe('outside free-form values', () => {
     ['__proto__', '{"a":{"__proto__":1}}', 'invalid_request'],
     ['__proto__ by escape', '{"\\u005f_proto__":1}', 'invalid_request'],
     ['9007199254740993', '[9007199254740993]', 'invalid_request'],
+    ['-9007199254740993', '[-9007199254740993]', 'invalid_request'],
+    ['0.1234567890123456789', '[0.1234567890123456789]', 'invalid_request'],
     ['1e400', '{"n":1e400}', 'invalid_request'],
     ['a tiny number that becomes 0', '[1e-400]', 'invalid_request'],
     ['U+0000 in text', '"\\u0000"', 'invalid_request'],
     ['U+0000 in a name', '{"\\u0000":1}', 'invalid_request'],
     ['half of a surrogate pair', '["\\ud800"]', 'invalid_request'],
     ['200,001 items', `[${'0,'.repeat(200_000)}0]`, 'invalid_request'],
+    ['200,001 names', namesOf(200_001), 'invalid_request'],
     ['129 levels', '['.repeat(129) + ']'.repeat(129), 'invalid_request'],
+    ['129 levels that never end', '['.repeat(129), 'invalid_request'],
   ])('%s is refused', (_name, text, code) => {
     expect(codeOf(typed, text)).toBe(code)
   })
@@ -157,6 +162,10 @@ describe('outside free-form values', () => {
     expect(typed(bytes(text))).toStrictEqual(JSON.parse(text))
   })
 
+  test('as many members as validation is willing to look at are accepted', () => {
+    for (const text of [`[${'0,'.repeat(199_999)}0]`, namesOf(200_000)]) expect(codeOf(typed, text)).toBe('accepted')
+  })
+
   test('a flaw is told with its place, and without names that the caller made up', () => {
     const counted = z.object({ count: z.number() })
     const members = { list: z.array(counted), map: z.record(z.string(), counted), any: z.unknown() }
@@ -166,6 +175,17 @@ describe('outside free-form values', () => {
     expect(at('{"list":[{"my password":1e400}]}')).toMatchObject([{ path: 'list.0.*' }])
     expect(at('{"map":{"my password":{"count":1e400}}}')).toMatchObject([{ path: 'map.*.count' }])
     expect(at('{"any":[[1e400]]}')).toMatchObject([{ path: 'any.0.0' }])
+    expect(at('{"list":[{"count":0}],"any":[{},[],{"x":[]},1e400]}')).toMatchObject([{ path: 'any.3' }])
+  })
+
+  test.each([
+    ['a name of the engine', '{"__proto__":1}', '*', 'the name __proto__ is not accepted'],
+    ['a number', '[1e400]', '0', 'the number cannot be held exactly'],
+    ['a text', '["\\u0000"]', '0', 'the text holds U+0000 or half of a surrogate pair'],
+    ['a crowd', `[${'0,'.repeat(200_000)}0]`, '200000', 'the body has more than 200000 members'],
+    ['a depth', '['.repeat(129), '', 'the body is nested deeper than 128 levels'],
+  ])('%s is told as it is', (_name, text, path, message) => {
+    expect(refusal(typed, text).errors).toEqual([{ path, message }])
   })
 
   test('every JSON value without such flaws is accepted as JSON.parse has it', () => {
