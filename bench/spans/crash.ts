@@ -7,10 +7,10 @@ import { bootstrapLocalAccount, openAccountKeys, systemSecret } from '@keelson/i
 import { freePort, SERVICES, type Service, type ServiceName, type StackEnvironment } from '@keelson/local-stack'
 import { migrateQueue } from '@keelson/queue'
 import { createKeyFile } from '@keelson/secrets'
-import { supervisedPostgres, supervisedService } from './supervised.ts'
+import { silenced, supervisedPostgres, supervisedService } from './supervised.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const AGENT_API = SERVICES.find(({ name }) => name === 'agent-api') as Service
+const AGENT_API = silenced(SERVICES.find(({ name }) => name === 'agent-api') as Service)
 
 export type Victim = 'service' | 'postmaster' | 'backend'
 

@@ -6,7 +6,7 @@ import { createServiceUser, freePort, SERVICES, type ServiceName, type StackEnvi
 import { migrateQueue } from '@keelson/queue'
 import { createKeyFile } from '@keelson/secrets'
 import { startBenchPostgres } from '../harness/postgres.ts'
-import { supervisedService } from '../spans/supervised.ts'
+import { silenced, supervisedService } from '../spans/supervised.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
@@ -31,7 +31,7 @@ export const startServices = async () => {
     port: Object.fromEntries(ports) as Record<ServiceName, number>,
   }
   const running = new Map<ServiceName, Supervised>()
-  for (const service of SERVICES)
+  for (const service of SERVICES.map(silenced))
     running.set(service.name, stack.use(await supervisedService(ROOT, service, environment)))
   const owned = stack.move()
   return { running, [Symbol.asyncDispose]: () => owned.disposeAsync() }
