@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { groupCommit, Overloaded, type GroupCommitOptions } from './group-commit.ts'
 
 type Item = { key: string; poison?: boolean }
@@ -140,6 +140,8 @@ describe('group commit', () => {
   })
 
   test('a statement that takes too long answers its callers and, once every lane does, refuses everyone until one is back', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
     const { statements, write } = manualStore()
     const commits = groupCommit(options({ write, stallMs: 5 }))
     const stuck: Promise<string>[] = []
@@ -147,9 +149,10 @@ describe('group commit', () => {
       stuck.push(commits.submit('a', { key }, 10))
       await settle()
     }
-    const outcomes = await Promise.allSettled(stuck)
-    expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.name)).toEqual(
-      outcomes.map(() => 'Overloaded'),
+    const outcomes = Promise.allSettled(stuck)
+    vi.advanceTimersByTime(5)
+    expect((await outcomes).map((outcome) => outcome.status === 'rejected' && outcome.reason.name)).toEqual(
+      stuck.map(() => 'Overloaded'),
     )
     expect(commits.queuedBytes).toBe(10)
     await expect(commits.submit('a', { key: '3' }, 1)).rejects.toBeInstanceOf(Overloaded)
