@@ -3,8 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Suite } from '../harness/bench.ts'
 import { startServices, type Supervised } from './start.ts'
 
-const REST_MS = 3_000
-
 const restartMs = async (service: Supervised): Promise<number> => {
   await service.kill()
   const started = performance.now()
@@ -25,7 +23,7 @@ export const startup: Suite = {
       await bench.measure({ name: `${name} until it is ready`, unit: 'ms', goal: { atMost: 1_000 }, measure })
     }
     if (process.platform !== 'linux') return
-    await delay(REST_MS)
+    await delay(bench.seconds * 1_500)
     for (const [service, { pid }] of services.running) {
       const name = `${service} with nothing to do, resident memory`
       bench.value({ name, unit: 'MB', goal: { atMost: 120 }, values: [await residentMb(pid())] })
