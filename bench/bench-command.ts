@@ -5,7 +5,7 @@ import { describeMachine } from './harness/machine.ts'
 import { writeReadme } from './harness/readme.ts'
 import { readResults, writeResults, type AreaResult, type Results } from './harness/results.ts'
 
-// pnpm bench [AREA…] [--only TEXT] [--rounds 5] [--seconds 2] [--quick]
+// pnpm bench [AREA…] [--only TEXT] [--rounds 5] [--seconds 1.5] [--quick]
 //
 // Writes RESULTS.md, RESULTS.json, a plot of each area and the figures in the README, unless it measured only a part.
 
@@ -23,7 +23,7 @@ const options: BenchOptions = {
   only,
   quick,
   rounds: Number(values.rounds ?? (quick ? 1 : 5)),
-  seconds: Number(values.seconds ?? (quick ? 0.1 : 2)),
+  seconds: Number(values.seconds ?? (quick ? 0.1 : 1.5)),
 }
 const isPart = quick || only !== ''
 

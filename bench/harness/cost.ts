@@ -38,9 +38,6 @@ const statOf = async (pid: number) => {
   return { parent: field(4), ownUs: (field(14) + field(15)) * TICK_US, endedUs: (field(16) + field(17)) * TICK_US }
 }
 
-/** CPU time that a process has used so far, in microseconds; Linux only. */
-export const cpuUsOf = async (pid: number): Promise<number> => (await statOf(pid)).ownUs
-
 const postgresUs = async (sql: Sql): Promise<number> => {
   const [row] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`
   const { parent: postmaster } = await statOf(row.pid)

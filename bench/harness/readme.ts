@@ -7,7 +7,7 @@ const FILE = join(import.meta.dirname, '../../README.md')
 /** The figures that a newcomer wants to know first, by the beginning of their names. */
 const HEADLINES: Record<string, readonly string[]> = {
   credentials: ['audited reveal', 'authentication, cached'],
-  models: ['POST /v5/models', 'list page 1,000', '1,000 deployments at once'],
+  models: ['POST /v5/models', 'list page 1,000', '1,000 deployments created'],
   spans: ['POST /spans, 256 connections', 'POST /spans/batch', 'PATCH /spans/{id}'],
   checkpoints: ['get-tuple, 256 KB, 16', 'put, 256 KB, 16', 'list, 256 KB, 16', 'put, 2 KB, 16'],
   webhooks: ['verified forward, 1 KB, 32 connections, against the same', 'latency that verifying'],

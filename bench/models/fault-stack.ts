@@ -34,9 +34,7 @@ export type Victim = ProcessName | 'redis' | 'postgres'
 export type FaultStackChoice = {
   queue: 'redis' | 'postgres'
   processes?: readonly ProcessName[]
-  /** `as shipped`: the product's own settings. */
-  patience?: Partial<typeof PATIENCE> | 'as shipped'
-  timeScale?: number
+  patience?: Partial<typeof PATIENCE>
 }
 
 /** What all processes share, and a key. */
@@ -52,24 +50,18 @@ const prepare = async (postgresUrl: string, directory: string, db: ReturnType<ty
 
 /** platform-api and deployers from their bundles, a Postgres, a Redis and a simulated vendor; all talk over wires. */
 export const faultStack = async (choice: FaultStackChoice) => {
-  const { queue, processes = ['platform-api', 'deployer'], patience = {}, timeScale = 100 } = choice
+  const { queue, processes = ['platform-api', 'deployer'], patience = {} } = choice
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'keelson faults '))
   stack.defer(() => rm(directory, { recursive: true, force: true }))
   const postgres = stack.use(await supervisedPostgres(join(directory, 'postgres')))
   const redis = queue === 'redis' ? stack.use(await supervisedRedis(directory)) : null
-  const simulator = stack.use(await startSimulator({ timeScale, seed: 1, journalLimit: 100_000 }))
+  const simulator = stack.use(await startSimulator({ timeScale: 100, seed: 1, journalLimit: 100_000 }))
   const db = stack.use(connect({ url: postgres.url, applicationName: 'faults', maxConnections: 4 }))
   const shared = await prepare(postgres.url, directory, db)
   const wires = wiring(stack)
   const ports = { postgres: postgres.port, redis: redis?.port ?? null, vendor: simulator.port }
-  const behind = {
-    ...shared,
-    directory,
-    wires,
-    ports,
-    settings: patience === 'as shipped' ? {} : { ...PATIENCE, ...patience },
-  }
+  const behind = { ...shared, directory, wires, ports, settings: { ...PATIENCE, ...patience } }
   const running = new Map<Victim, FaultProcess>()
   for (const name of processes) running.set(name, stack.use(await startFaultProcess(name, behind)))
 
@@ -93,7 +85,6 @@ export const faultStack = async (choice: FaultStackChoice) => {
     setTrap: wires.setTrap,
     kill: (victim: Victim) => supervised(victim).kill(),
     restart: (victim: Victim) => supervised(victim).restart(),
-    pid: (name: ProcessName) => processOf(name).pid(),
     signal: (name: ProcessName, signal: 'SIGSTOP' | 'SIGCONT') => process.kill(processOf(name).pid(), signal),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }

@@ -3,7 +3,6 @@ import type { Bench, Suite } from '../harness/bench.ts'
 import type { Request } from '../harness/load-process.ts'
 import { startBenchPostgres, type BenchPostgres, type Sql } from '../harness/postgres.ts'
 import { startLoader, startProcess, type Loader, type Started } from '../harness/processes.ts'
-import { bursts } from './burst.ts'
 import { histories } from './histories.ts'
 
 type ModelService = Started<{
@@ -80,7 +79,6 @@ export const models: Suite = {
     // Now and then the service asks something of its own.
     const queries = Math.round(cost?.queries ?? Number.NaN)
     if (cost !== null) bench.value({ name: 'queries of a GET', unit: 'query', goal: { atMost: 1 }, values: [queries] })
-    await bursts(bench)
     await histories(bench)
   },
 }
