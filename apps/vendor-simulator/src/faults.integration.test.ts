@@ -64,10 +64,11 @@ test.each([
   const headers = { authorization: 'Bearer key' }
   const patience = new AbortController()
   const given = fetch(`${it.sim.url}${LLM}`, { method: 'POST', body, headers, signal: patience.signal })
-  await expect.poll(() => it.sim.journal()[0]?.sent).toBe('hang')
+  await expect.poll(() => it.sim.journal().length).toBe(1)
   patience.abort()
   await expect(given).rejects.toMatchObject({ name: 'AbortError' })
-  expect(exists(it)).toBe(isThere)
+  await expect.poll(() => it.sim.journal()[0]?.sent).toBe('hang')
+  await expect.poll(() => exists(it)).toBe(isThere)
 })
 
 test('closing the simulator ends what hangs', async () => {
