@@ -15,7 +15,8 @@ build_base() {
   rm -rf "$rootfs"/var/cache/apt/* "$rootfs"/var/lib/apt/lists/*
   cp "$node" "$rootfs/usr/local/bin/node"
   mkdir -p "$rootfs/usr/local/lib/node_modules"
-  cp -r "$(npm root --global)/npm" "$rootfs/usr/local/lib/node_modules/"
+  npm_cli=$(readlink -f "$(command -v npm)")
+  cp -r "${npm_cli%/bin/npm-cli.js}" "$rootfs/usr/local/lib/node_modules/"
   ln -sf ../lib/node_modules/npm/bin/npm-cli.js "$rootfs/usr/local/bin/npm"
   # Whatever authority this machine trusts for its registry.
   cp /etc/ssl/certs/ca-certificates.crt "$rootfs/etc/ssl/certs/ca-certificates.crt"

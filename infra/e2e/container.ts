@@ -18,12 +18,17 @@ const HARDENED =
 const environmentFlags = (env: Record<string, string>) =>
   Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`])
 
-export type ContainerOptions = { env: Record<string, string>; keyFile?: string; command?: string[] }
+export type ContainerOptions = { env: Record<string, string>; keyFile?: string; command?: readonly string[] }
 
-const argumentsOf = (app: string, { env, keyFile, command = [] }: ContainerOptions) => [
+/** What a service is run from, where that is not its own image and the image's own command. */
+const RUN_AS: Record<string, { image: string; command: readonly string[] }> = {
+  'webhook-worker': { image: 'agent-api', command: ['webhook-worker.js'] },
+}
+
+const argumentsOf = (app: string, { env, keyFile, command = RUN_AS[app]?.command ?? [] }: ContainerOptions) => [
   ...environmentFlags(env),
   ...(keyFile === undefined ? [] : ['--volume', `${keyFile}:/run/secrets/key-encryption-keys:ro`]),
-  `keelson/${app}:dev`,
+  `keelson/${RUN_AS[app]?.image ?? app}:dev`,
   ...command,
 ]
 
@@ -59,6 +64,9 @@ export type Container = {
 
 const rssOf = async (pid: string) =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+
+/** Ends a container at once, should it still be there. */
+export const removeContainer = (id: string) => podman('rm', '--force', '--ignore', id)
 
 /** Starts a hardened container and waits until it is ready. */
 export const startContainer = async (app: string, port: number, options: ContainerOptions): Promise<Container> => {

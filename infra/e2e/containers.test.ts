@@ -4,17 +4,21 @@ import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { agentRoutes } from '@keelson/contracts/agent'
+import { createClient } from '@keelson/contracts/client'
 import { createKeyFile } from '@keelson/secrets'
-import { freePort, testRedis } from '@keelson/testing'
+import { eventually, freePort, testRedis } from '@keelson/testing'
+import { sign } from '@octokit/webhooks-methods'
 import postgres from 'postgres'
-import { describe, expect, inject, test } from 'vitest'
-import { filesOf, runOnce, sizeAboveBase, startContainer, WORK } from './container.ts'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { filesOf, removeContainer, runOnce, sizeAboveBase, startContainer, WORK, type Container } from './container.ts'
+import { KEY_FILE, PASSWORDS, serviceEnvironments } from './container-environments.ts'
+import { startExampleAgent } from './run-example-agent.ts'
 import { ROOT } from './run-start.ts'
 
 const APPS = ['platform-api', 'agent-api', 'deployer', 'vendor-simulator', 'operator'] as const
 const MiB = 1024 ** 2
 const NONROOT = 65_532
-const KEY_FILE = '/run/secrets/key-encryption-keys'
 
 const emptyDatabase = async () => {
   const name = `containers_${randomBytes(6).toString('hex')}`
@@ -39,34 +43,43 @@ const temporary = async () => {
   return { directory, keyFile, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) }
 }
 
-const PASSWORDS = { PLATFORM_API_PASSWORD: 'platform', AGENT_API_PASSWORD: 'agent', DEPLOYER_PASSWORD: 'deployer' }
+type Prepared = { database: Awaited<ReturnType<typeof emptyDatabase>>; redis: string; keyFile: string }
 
-const serviceEnvironments = (
-  as: (user: string, password: string) => string,
-  redis: string,
-  port: Record<string, number>,
-) => {
-  const vendor = `http://127.0.0.1:${port['vendor-simulator']}`
-  const key = { KEY_FILE }
-  return {
-    'vendor-simulator': {},
-    'platform-api': {
-      ...key,
-      DATABASE_URL: as('platform_api', 'platform'),
-      REDIS_URL: redis,
-      NATIVE_INFERENCE_GATEWAY: 'on',
-    },
-    'agent-api': { ...key, DATABASE_URL: as('agent_api', 'agent'), REDIS_URL: redis },
-    deployer: {
-      ...key,
-      DATABASE_URL: as('deployer', 'deployer'),
-      REDIS_URL: redis,
-      LLM_ENGINE_URL: vendor,
-      LLM_ENGINE_API_KEY: 'local',
-      LAUNCH_URL: vendor,
-      LAUNCH_API_KEY: 'local',
-    },
+/** Brings the database to its schema, makes the services' users and issues a key, with the operator's image alone. */
+const prepare = async ({ database, redis, keyFile }: Prepared) => {
+  const owner = { DATABASE_URL: database.url, REDIS_URL: redis, KEY_FILE }
+  const operator = (command: string[], env: Record<string, string> = owner) =>
+    runOnce('operator', { env, keyFile, command })
+  expect(await operator(['migrate-command.js'])).toContain('applied 0001_identity.sql')
+  await operator(['service-users-command.js'], { ...owner, ...PASSWORDS })
+  const account_id = /acct_\w+/.exec(await operator(['keys-command.js', 'accounts', 'create', 'demo']))?.[0] ?? ''
+  const issued = await operator(['keys-command.js', 'issue', '--account', account_id, '--identity', 'demo'])
+  return { account_id, api_key: /\b[a-z]+_[A-Za-z0-9]{40,}/.exec(issued)?.[0] ?? '' }
+}
+
+const startAll = async ({ database, redis, keyFile }: Prepared) => {
+  const port: Record<string, number> = {}
+  for (const name of [...APPS, 'webhook-worker']) port[name] = await freePort()
+  const running: { app: string; container: Container }[] = []
+  for (const [app, env] of Object.entries(serviceEnvironments(database.as, redis, port))) {
+    const listen = { HOST: '127.0.0.1', PORT: String(port[app]), METRICS_PORT: String(await freePort()) }
+    const container = await startContainer(app, port[app] ?? 0, { env: { ...env, ...listen }, keyFile })
+    onTestFinished(async () => void (await removeContainer(container.id)))
+    running.push({ app, container })
   }
+  return { running, port }
+}
+
+const deliverWebhook = async (url: string, api_key: string) => {
+  using agent = startExampleAgent(url, api_key, String(await freePort()))
+  await eventually(() => expect(agent.lines).toContain('listening'))
+  const keelson = createClient(agentRoutes, { baseUrl: url, headers: { authorization: `Bearer ${api_key}` } })
+  const trigger = { agent_name: 'triage', name: 'a/b', forward_path: 'hooks/github', delivery: 'durable' as const }
+  const { secret, webhook_url = '' } = await keelson.createWebhookTrigger({ body: trigger })
+  const push = JSON.stringify({ repository: { full_name: 'a/b' } })
+  const headers = { 'x-hub-signature-256': await sign(secret, push) }
+  expect((await fetch(webhook_url, { method: 'POST', headers, body: push })).status).toBe(202)
+  await eventually(() => expect(agent.lines).toEqual(['listening', `github ${push}`]))
 }
 
 describe.skipIf(WORK === '')('the images', () => {
@@ -84,32 +97,15 @@ describe.skipIf(WORK === '')('the images', () => {
   })
 
   test(
-    'migrated, keyed and started from the images alone, read-only and unprivileged, the services pass the demo and end with 0 on SIGTERM',
+    'migrated, keyed and started from the images alone, read-only and unprivileged, the services pass the demo, deliver a webhook and end with 0 on SIGTERM',
     { timeout: 300_000 },
     async () => {
       await using database = await emptyDatabase()
       await using temporaries = await temporary()
-      const redis = testRedis() ?? ''
       const { directory, keyFile } = temporaries
-      const owner = { DATABASE_URL: database.url, REDIS_URL: redis, KEY_FILE }
-      const operator = (command: string[], env: Record<string, string> = owner) =>
-        runOnce('operator', { env, keyFile, command })
-      expect(await operator(['migrate-command.js'])).toContain('applied 0001_identity.sql')
-      await operator(['service-users-command.js'], { ...owner, ...PASSWORDS })
-      const account_id = /acct_\w+/.exec(await operator(['keys-command.js', 'accounts', 'create', 'demo']))?.[0] ?? ''
-      const issued = await operator(['keys-command.js', 'issue', '--account', account_id, '--identity', 'demo'])
-      const api_key = /\bkeelson_\w{40,}|\b[a-z]+_[A-Za-z0-9]{49,}/.exec(issued)?.[0] ?? ''
-
-      const port: Record<string, number> = {}
-      for (const name of APPS) port[name] = await freePort()
-      const running = []
-      for (const [app, env] of Object.entries(serviceEnvironments(database.as, redis, port))) {
-        const listen = { HOST: '127.0.0.1', PORT: String(port[app]), METRICS_PORT: String(await freePort()) }
-        running.push({
-          app,
-          container: await startContainer(app, port[app] ?? 0, { env: { ...env, ...listen }, keyFile }),
-        })
-      }
+      const redis = testRedis() ?? ''
+      const { account_id, api_key } = await prepare({ database, redis, keyFile })
+      const { running, port } = await startAll({ database, redis, keyFile })
       for (const { app, container } of running) {
         const rss = await container.rssBytes()
         process.stdout.write(
@@ -129,6 +125,7 @@ describe.skipIf(WORK === '')('the images', () => {
         env: { ...process.env, KEELSON_DIRECTORY: directory },
       })
       expect(demo.stdout).toContain('The demo went as expected')
+      await deliverWebhook(url('agent-api'), api_key)
 
       for (const { app, container } of running.toReversed()) {
         const { code, stopMs } = await container.stop()

@@ -1,7 +1,5 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { createHmac, randomUUID } from 'node:crypto'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { agentRoutes } from '@keelson/contracts/agent'
 import { createClient } from '@keelson/contracts/client'
 import { createServiceUsers, settings as serviceUserSettings } from '@keelson/operator/service-users'
@@ -9,21 +7,13 @@ import { loadConfig } from '@keelson/service-kit'
 import { eventually, freePort, testRedis } from '@keelson/testing'
 import { sign } from '@octokit/webhooks-methods'
 import { expect, test } from 'vitest'
-import { ROOT } from './run-start.ts'
+import { startExampleAgent } from './run-example-agent.ts'
 import { runningServices } from './running-services.ts'
-
-const startAgent = (KEELSON_URL: string, KEELSON_API_KEY: string, PORT: string) => {
-  const env = { ...process.env, KEELSON_URL, KEELSON_API_KEY, PORT }
-  const agent = spawn(process.execPath, [join(ROOT, 'infra/e2e/example-agent.ts')], { env })
-  const lines: string[] = []
-  createInterface(agent.stdout).on('line', (line) => lines.push(line))
-  return { lines, [Symbol.dispose]: () => void agent.kill() }
-}
 
 test('an agent of thirty lines gets a signed push and a Slack event through triggers made with one curl each', async () => {
   await using services = await runningServices(['agent-api', 'webhook-worker'])
   const url = services.url['agent-api']
-  using agent = startAgent(url, services.key, String(await freePort()))
+  using agent = startExampleAgent(url, services.key, String(await freePort()))
   await eventually(() => expect(agent.lines).toContain('listening'))
 
   const curl = (body: object): { secret: string; webhook_url: string } =>
@@ -79,7 +69,7 @@ test.each([{ queue: 'Postgres', redisUrl: null }, ...(redisUrl === null ? [] : [
     }
     await using services = await runningServices(['agent-api', 'webhook-worker'], { logIn, redisUrl })
     const url = services.url['agent-api']
-    using agent = startAgent(url, services.key, String(await freePort()))
+    using agent = startExampleAgent(url, services.key, String(await freePort()))
     await eventually(() => expect(agent.lines).toContain('listening'))
     const keelson = createClient(agentRoutes, { baseUrl: url, headers: { authorization: `Bearer ${services.key}` } })
     const trigger = { agent_name: 'triage', name: 'a/b', forward_path: 'hooks/github', delivery: 'durable' as const }
