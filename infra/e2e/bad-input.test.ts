@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AGENT_CASES, PLATFORM_CASES } from './bad-input-cases.ts'
 import { CONNECTION_CASES, slowCases } from './bad-input-connections.ts'
-import { filledIn, knownObjects } from './bad-input-objects.ts'
+import { filledIn, knownObjects, layOutLongTrace } from './bad-input-objects.ts'
 import { foreignStories, idempotencyStories, nameStories } from './bad-input-stories.ts'
 import type { BadInput } from './bad-input-types.ts'
 import { webhookCases } from './bad-input-webhooks.ts'
-import { sendRaw, sendSlowly } from './raw-http.ts'
+import { neverRead, sendRaw, sendSlowly } from './raw-http.ts'
 import { runningServices, type RunningServices } from './running-services.ts'
 
 const SERVICES = ['platform-api', 'agent-api'] as const
@@ -20,9 +20,16 @@ let known: Record<string, string>
 beforeAll(async () => {
   services = await runningServices(SERVICES, { settings: TIMEOUTS })
   known = await knownObjects(services)
+  await layOutLongTrace(services)
 })
 
 afterAll(async () => await services?.[Symbol.asyncDispose]())
+
+/** Answers that fill what the sockets hold, and answers that need the database. */
+const LONG = { 'platform-api': '/openapi.json', 'agent-api': '/spans?trace_id=long' }
+const SHORT = { 'platform-api': '/v5/credentials', 'agent-api': '/agents' }
+/** More than a service has connections to its database. */
+const LAZY_READERS = 20
 
 const LEAKS = /SELECT |postgres|PostgresError|\bat \S+ \(|node_modules|ZodError|\.ts:\d/
 const AS_DECIDED = 'as decided'
@@ -80,6 +87,16 @@ describe.each(SERVICES)('%s', (service) => {
     const slow = slowCases(post, keyOf(service).join(': '))
     const statuses = await Promise.all(slow.map(({ first, drip }) => sendSlowly(services.url[service], first, drip)))
     expect(statuses).toEqual([408, 408, 408])
+  })
+
+  test('row 88: who reads nothing of a long answer holds up nobody, and is cut off', async () => {
+    const lazy = Array.from({ length: LAZY_READERS }, () =>
+      neverRead(services.url[service], LONG[service], keyOf(service)),
+    )
+    const short = { row: 88, name: 'a short answer', path: SHORT[service], status: 200 }
+    const others = Array.from({ length: 50 }, () => send(service, short))
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual(others.map(() => 200))
+    await Promise.all(lazy)
   })
 
   test('row 93: 2,000 pipelined requests are answered one after the other', async () => {

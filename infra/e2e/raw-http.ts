@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 
 type Described = { method: string; path: string; headers: [string, string][]; body: string | Buffer | undefined }
 
@@ -93,3 +95,19 @@ export const sendSlowly = (url: string, first: string, drip: string) =>
       resolve(parsed(text).status)
     })
   })
+
+const ASKED_AT_ONCE = 40
+
+/** Asks for the same again and again on one connection and reads no answer; resolves once the server has had enough. */
+export const neverRead = async (url: string, path: string, [name, value]: [string, string]): Promise<void> => {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.pause().write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${name}: ${value}\r\n\r\n`.repeat(ASKED_AT_ONCE))
+  // A paused socket does not see its end; a write does.
+  while (!socket.destroyed) {
+    socket.write('\r\n')
+    await delay(100)
+  }
+}

@@ -6,6 +6,16 @@ const RETRY_AFTER = {
     schema: { type: 'integer', minimum: 1 } as const,
   },
 }
+const RATE_LIMIT = {
+  RateLimit: {
+    description: 'Where the key stands: `r` requests are left, `t` seconds until there are more; successes tell it too',
+    schema: { type: 'string' } as const,
+  },
+  'RateLimit-Policy': {
+    description: 'What a key may do: `q` requests within `w` seconds',
+    schema: { type: 'string' } as const,
+  },
+}
 const SHOULD_RETRY = {
   'x-should-retry': {
     description: '`false`: repeating the request changes nothing',
@@ -14,7 +24,8 @@ const SHOULD_RETRY = {
 }
 
 const headersOf = (status: number) => {
-  if (status === 429 || status === 503) return { headers: RETRY_AFTER }
+  if (status === 429) return { headers: { ...RETRY_AFTER, ...RATE_LIMIT } }
+  if (status === 503) return { headers: RETRY_AFTER }
   return status === 409 ? { headers: SHOULD_RETRY } : {}
 }
 

@@ -5,10 +5,11 @@ import type { RequestFacts } from './request-facts.ts'
 import { endingWithBody, isStillSending } from './unread-body.ts'
 
 /** The headers of every answer. */
-export const commonHeaders = ({ requestId }: RequestFacts): Record<string, string> => ({
+export const commonHeaders = ({ requestId, rateLimit }: RequestFacts): Record<string, string> => ({
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'x-request-id': requestId,
+  ...rateLimit,
 })
 
 /** An answer of JSON text. */

@@ -2,7 +2,7 @@ import type { Config } from './config.ts'
 import { DEFAULT_LIMITS, type ServiceLimits } from './service-options.ts'
 import { setting } from './setting.ts'
 
-const { rate, maxInFlight, maxBodyBytes } = DEFAULT_LIMITS
+const { rate, maxInFlight, maxSlowdown, maxBodyBytes } = DEFAULT_LIMITS
 
 /** The limits that operators of a service may set. */
 export const limitSettings = {
@@ -21,6 +21,11 @@ export const limitSettings = {
     min: 1,
     description: 'requests that a process answers at a time; what is beyond gets 503 at once',
   }),
+  MAX_SLOWDOWN: setting.integer({
+    default: maxSlowdown,
+    min: 2,
+    description: 'how many times slower than usual a crowd of requests may get before new ones get 503 at once',
+  }),
   MAX_BODY_BYTES: setting.integer({
     default: maxBodyBytes,
     min: 1,
@@ -38,5 +43,6 @@ export const serviceTimeouts = (config: Config<typeof limitSettings>) => ({
 export const serviceLimits = (config: Config<typeof limitSettings>): Partial<ServiceLimits> => ({
   rate: { requestsPerSecond: config.RATE_LIMIT, burst: config.RATE_BURST },
   maxInFlight: config.MAX_IN_FLIGHT,
+  maxSlowdown: config.MAX_SLOWDOWN,
   maxBodyBytes: config.MAX_BODY_BYTES,
 })

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { eventually } from '@keelson/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listen, type Listening } from './listen.ts'
-import { KEY, testService } from './test-service.ts'
+import { KEY, notes, testService } from './test-service.ts'
 import { exchange, openSocket, parseAnswer, readAll } from './test-socket.ts'
 
 const AUTH = `Authorization: Bearer ${KEY}\r\n`
@@ -11,11 +11,13 @@ const LAST = 'Host: a\r\nConnection: close\r\n'
 const post = (extra: string, body: string) =>
   `POST /notes HTTP/1.1\r\n${LAST}${AUTH}Content-Type: application/json\r\n${extra}\r\n${body}`
 
+const LARGE = 'x'.repeat(16_000_000)
 const service = testService()
 service.raw('get', '/patient', async (c) => {
   await once(c.req.raw.signal, 'abort')
   throw new Error('aborted')
 })
+service.handle(notes.slowNote, () => LARGE)
 let server: Listening
 
 beforeAll(async () => {
@@ -128,6 +130,20 @@ describe('over HTTP', () => {
     socket.destroy()
     await eventually(() => expect(service.load.inFlight).toBe(0))
     await eventually(() => expect(service.lines[before]).toMatchObject({ level: 30, error_code: 'malformed_request' }))
+  })
+
+  test('who takes the answer gets it; who does not is cut off', async () => {
+    const ask = async () => {
+      const socket = await openSocket(server.url)
+      socket.pause().write(`GET /slow-note HTTP/1.1\r\n${LAST}${AUTH}\r\n`)
+      return socket
+    }
+    const lazy = [await ask(), await ask()]
+    await vi.waitFor(() => expect(service.load.inFlight).toBe(2), { interval: 5 })
+    await vi.waitFor(() => expect(service.load.inFlight).toBe(0), { timeout: 10_000 })
+    const taken = await ask()
+    expect((await readAll(taken.resume())).length).toBeGreaterThan(LARGE.length)
+    for (const socket of lazy) socket.destroy()
   })
 
   test('work given up because its client went away is no failure', async () => {

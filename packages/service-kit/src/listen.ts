@@ -6,6 +6,7 @@ import { listenMetrics } from './metrics-server.ts'
 import { MAX_HEADERS } from './request-head.ts'
 import type { Service } from './service.ts'
 import { openServer } from './sockets.ts'
+import { unreadAnswers } from './unread-answers.ts'
 
 export type ListenOptions = {
   host: string
@@ -23,8 +24,10 @@ export type Listening = AsyncDisposable & { url: string; metricsUrl: string }
 
 const TIMEOUTS = {
   headersTimeoutMs: 10_000,
-  /** For the whole request, its body included. */
+  /** For the whole request, its body included; and for its whole answer to be taken. */
   requestTimeoutMs: 60_000,
+  /** After which an answer that is not taken counts as one of those that share `MAX_UNREAD_BYTES`. */
+  unreadGraceMs: 2000,
   /** Longer than load balancers keep a connection, so that it is they who close it. */
   keepAliveTimeoutMs: 65_000,
   checkIntervalMs: 1000,
@@ -34,6 +37,7 @@ const TIMEOUTS = {
 
 const MAX_HEADER_BYTES = 16_384
 const MAX_CONNECTIONS = 10_000
+const MAX_UNREAD_BYTES = 67_108_864
 
 type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
@@ -69,8 +73,15 @@ export const listen = async (service: Service, options: ListenOptions): Promise<
   await using stack = new AsyncDisposableStack()
   stack.use(service.load.watch())
   const metrics = stack.use(await listenMetrics(service.metrics.registry, host, metricsPort))
-  const listener = requestListener(service)
-  const server = createHttpServer(listener, { ...TIMEOUTS, ...options.timeouts })
+  const timeouts = { ...TIMEOUTS, ...options.timeouts }
+  const unread = unreadAnswers({
+    timeoutMs: timeouts.requestTimeoutMs,
+    graceMs: timeouts.unreadGraceMs,
+    maxBytes: MAX_UNREAD_BYTES,
+  })
+  const cutting = setInterval(() => unread.cut(), timeouts.checkIntervalMs).unref()
+  stack.defer(() => clearInterval(cutting))
+  const server = createHttpServer(requestListener(service, unread.watch), timeouts)
   const url = await openServer(server, host, port)
   stack.defer(async () => await drainServer(server, service, drainMs))
   service.log.info({ host, port: Number(new URL(url).port) }, 'listening')
@@ -78,11 +89,11 @@ export const listen = async (service: Service, options: ListenOptions): Promise<
   return { url, metricsUrl: metrics.url, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-const requestListener = (service: Service): Listener => {
+const requestListener = (service: Service, onAnswered: (outgoing: ServerResponse) => void): Listener => {
   const listener = getRequestListener(
     (request, { incoming, outgoing }) =>
       service.fetch(request, { incoming: incoming as IncomingMessage, outgoing: outgoing as ServerResponse }),
     { hostname: 'localhost', errorHandler: unreadableResponse },
   )
-  return (incoming, outgoing) => void listener(incoming, outgoing)
+  return (incoming, outgoing) => void listener(incoming, outgoing).then(() => onAnswered(outgoing))
 }

@@ -27,8 +27,8 @@ export type Handler<R extends Route> = (input: RouteInput<R> & Call) => Promise<
 export type HandleOptions<R extends Route = Route> = {
   /** The answer holds a secret: it is never stored for an `Idempotency-Key`. */
   secretAnswer?: boolean
-  /** How long the operation may wait on purpose, for something to happen (default 0). */
-  waitsMs?: number
+  /** How long a call may wait on purpose, for something to happen (default 0). */
+  waitsMs?: (input: RouteInput<R>) => number
   /** Told of a caller whose key lacks the scope, before the refusal is answered; for operations that must leave a trace. */
   onMissingScope?: (refused: Pick<RouteInput<R>, 'params'> & Pick<Call, 'principal' | 'requestId'>) => Promise<void>
 }
@@ -38,18 +38,18 @@ export type OperationContext = {
   log: Logger
   authenticate: Authenticate
   proxyHops: number
-  limitRate: (key: string) => void
+  limitRate: (key: string, facts: RequestFacts) => void
   patienceMs: number
   idempotency: IdempotencyStore | undefined
 }
 
 const identify = async (
   headers: Headers,
-  { incoming }: RequestFacts,
+  facts: RequestFacts,
   { authenticate, limitRate, proxyHops }: OperationContext,
 ): Promise<Principal> => {
-  const principal = await authenticate(headers, clientAddress(incoming, proxyHops))
-  limitRate(principal.key_id)
+  const principal = await authenticate(headers, clientAddress(facts.incoming, proxyHops))
+  limitRate(principal.key_id, facts)
   return principal
 }
 
@@ -70,14 +70,13 @@ const preconditionOf = ({ method, entityTag }: Route, { headers }: Request): rea
 export const operation = <R extends Route>(
   route: R,
   handler: Handler<R>,
-  { secretAnswer = false, waitsMs = 0, onMissingScope }: HandleOptions<R>,
+  { secretAnswer = false, waitsMs, onMissingScope }: HandleOptions<R>,
   context: OperationContext,
 ) => {
-  const { log, idempotency } = context
-  const patienceMs = context.patienceMs + waitsMs
+  const { log, idempotency, patienceMs } = context
   const read = inputReader(route)
-  const run = async (call: unknown): Promise<Answer> => {
-    const result: unknown = await handler(call as Parameters<Handler<R>>[0])
+  const run = async (call: Parameters<Handler<R>>[0]): Promise<Answer> => {
+    const result: unknown = await handler(call)
     if (result instanceof JsonBytes) return { status: 200, body: result.bytes as Uint8Array<ArrayBuffer> }
     return route.schemas.ok ? { status: 200, body: writeJson(result ?? null) } : { status: 204, body: '' }
   }
@@ -106,9 +105,13 @@ export const operation = <R extends Route>(
     const query = read.query(facts)
     const key = idempotency && isRepeatable(route.method) ? idempotencyKey(request.headers) : null
     const { body, fingerprint } = await receive(request, facts, key)
-    const call = createCall(request, facts, log, { params, query, body, ifMatch: preconditionOf(route, request) })
+    const input = { params, query, body, ifMatch: preconditionOf(route, request) }
+    const call = createCall(request, facts, log, input) as Parameters<Handler<R>>[0]
+    const waitMs = waitsMs?.(call) ?? 0
+    // Who waits on purpose is no sign that there are too many.
+    const work = () => (waitMs > 0 ? run(call) : facts.crowd.during(route.operationId, () => run(call)))
     if (!idempotency || key === null || fingerprint === null || !facts.principal) {
-      const answer = await withPatience(patienceMs, facts, run(call))
+      const answer = await withPatience(patienceMs + waitMs, facts, work())
       const isKnown = route.method === 'get' && isKnownTo(request.headers, facts.headers?.['etag'])
       return isKnown ? notModifiedResponse(facts) : respond(facts, answer)
     }
@@ -117,11 +120,11 @@ export const operation = <R extends Route>(
     // Whoever is asked to come back must be let in again.
     const keep = () => !secretAnswer && facts.headers?.['retry-after'] === undefined
     const storable = async (): Promise<StoredAnswer> => {
-      const { status, body: text } = await run(call)
+      const { status, body: text } = await work()
       return { status, body: typeof text === 'string' ? text : Buffer.from(text).toString() }
     }
-    const work = once(idempotency, attempt, { keep, log }, storable)
-    const { replayed, ...answer } = await withPatience(patienceMs, facts, work)
+    const worked = once(idempotency, attempt, { keep, log }, storable)
+    const { replayed, ...answer } = await withPatience(patienceMs + waitMs, facts, worked)
     return respond(facts, answer, { ...facts.headers, ...(replayed && { 'idempotency-replayed': 'true' }) })
   }
 }

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import type { ApiError } from './api-error.ts'
 import { loadGuard } from './load.ts'
 import { rateLimiter } from './rate-limit.ts'
+import type { RequestFacts } from './request-facts.ts'
 import { ACCOUNT, notes, request, send, testService } from './test-service.ts'
 
 test('beyond the cap of requests in flight the answer is 503 at once, without reading the body; probes are answered', async () => {
@@ -40,7 +41,9 @@ test('a caller is not kept waiting for work that does not end, and the work coun
 
 test('an operation that waits on purpose is given that time too', async () => {
   const service = testService({ limits: { patienceMs: 0 } })
-  service.handle(notes.slowNote, () => new Promise((resolve) => setTimeout(resolve, 20, 'done')), { waitsMs: 20_000 })
+  service.handle(notes.slowNote, () => new Promise((resolve) => setTimeout(resolve, 20, 'done')), {
+    waitsMs: () => 20_000,
+  })
   expect((await send(service, '/slow-note')).status).toBe(200)
 })
 
@@ -55,25 +58,32 @@ test('a blocked event loop sheds load, and no longer when it is free again', asy
   await vi.waitFor(() => expect(outcome()).toBeNull(), { timeout: 5000, interval: 50 })
 })
 
-test('a key may burst, then gets 429 with the time until the next token', () => {
+test('a key may burst, then gets 429 with the time until the next token, and is told where it stands', () => {
   const limit = rateLimiter({ requestsPerSecond: 2, burst: 3 })
   const outcome = (now: number, key = 'a') => {
+    const facts: Pick<RequestFacts, 'rateLimit'> = { rateLimit: undefined }
     try {
-      limit(key, now)
-      return 'ok'
+      limit(key, facts, now)
+      return facts.rateLimit?.['ratelimit']
     } catch (error) {
-      return (error as ApiError).retryAfterSeconds
+      return [(error as ApiError).retryAfterSeconds, facts.rateLimit?.['ratelimit']]
     }
   }
-  expect([0, 0, 0, 0].map((now) => outcome(now))).toEqual(['ok', 'ok', 'ok', 0.5])
-  expect(outcome(0, 'b')).toBe('ok')
-  expect([outcome(500), outcome(500)]).toEqual(['ok', 0.5])
-  expect([outcome(1e6), outcome(1e6), outcome(1e6), outcome(1e6)]).toEqual(['ok', 'ok', 'ok', 0.5])
+  const [first, second, third] = ['"key";r=2;t=1', '"key";r=1;t=1', '"key";r=0;t=1']
+  expect([0, 0, 0, 0].map((now) => outcome(now))).toEqual([first, second, third, [0.5, third]])
+  expect(outcome(0, 'b')).toBe(first)
+  expect([outcome(500), outcome(500)]).toEqual([third, [0.5, third]])
+  expect([outcome(1e6), outcome(1e6), outcome(1e6), outcome(1e6)]).toEqual([first, second, third, [0.5, third]])
 })
 
-test('a key over its limit is refused whatever it asks', async () => {
+test('a key over its limit is refused whatever it asks; every answer to a key tells its limit', async () => {
   const service = testService({ limits: { rate: { requestsPerSecond: 0.1, burst: 1 } } })
-  await send(service, '/notes')
+  const policy = '"key";q=1;w=10'
+  const { headers: first } = await send(service, '/notes')
+  expect([first.get('ratelimit'), first.get('ratelimit-policy')]).toEqual(['"key";r=0;t=10', policy])
   const { status, headers, json } = await send(service, '/notes')
-  expect([status, json['code'], Number(headers.get('retry-after')) > 8]).toEqual([429, 'rate_limited', true])
+  expect([status, json['code'], headers.get('ratelimit-policy')]).toEqual([429, 'rate_limited', policy])
+  const wait = Number(headers.get('retry-after'))
+  expect([wait > 8, headers.get('ratelimit')]).toEqual([true, `"key";r=0;t=${wait}`])
+  expect((await send(service, '/healthz')).headers.has('ratelimit')).toBe(false)
 })

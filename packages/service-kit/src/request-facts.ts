@@ -2,6 +2,7 @@ import type { ErrorCode } from '@keelson/contracts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import type { BodyBudget } from './body-budget.ts'
+import type { Crowd } from './crowd.ts'
 import type { Principal } from './principal.ts'
 
 /** The sockets behind a request; absent in memory. */
@@ -23,6 +24,8 @@ export type RequestFacts = Connection & {
   errorCode: ErrorCode | null
   /** What a 5xx came from, for the log. */
   cause: unknown
+  /** Among whom the request is worked on. */
+  readonly crowd: Crowd
   /** Where the body finds room. */
   readonly bodies: BodyBudget
   /** What the body holds of it. */
@@ -31,6 +34,8 @@ export type RequestFacts = Connection & {
   unfinished: Promise<unknown> | null
   /** The answer ends later than it could: when the client has sent the rest of a body that was refused. */
   lingers: boolean
+  /** Where the key stands, as headers; absent where no key was asked for. */
+  rateLimit: Record<string, string> | undefined
   /** What the handler adds to the answer. */
   headers: Record<string, string> | undefined
 }
@@ -49,7 +54,7 @@ const pathStart = (target: string): number => {
 export const requestFacts = (
   request: Request,
   { incoming, outgoing }: Connection,
-  bodies: BodyBudget,
+  { bodies, crowd }: Pick<RequestFacts, 'bodies' | 'crowd'>,
 ): RequestFacts => {
   const target = incoming?.url ?? request.url
   const start = pathStart(target)
@@ -71,10 +76,12 @@ export const requestFacts = (
     principal: null,
     errorCode: null,
     cause: undefined,
+    crowd,
     bodies,
     bodyBytes: 0,
     unfinished: null,
     lingers: false,
+    rateLimit: undefined,
     headers: undefined,
   }
 }

@@ -1,7 +1,8 @@
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import type { Crowd } from './crowd.ts'
 import type { LoadGuard } from './load.ts'
 import type { Logger } from './logger.ts'
-import type { Metrics } from './metrics.ts'
+import { gauge, type Metrics } from './metrics.ts'
 import type { RequestFacts } from './request-facts.ts'
 
 type Observer = { observe: (seconds: number) => void }
@@ -26,19 +27,19 @@ const line = (method: string, facts: RequestFacts, status: number, ms: number) =
   ...(facts.cause !== undefined && { err: facts.cause }),
 })
 
-const watchInFlight = (registry: Registry, load: LoadGuard): Gauge =>
-  new Gauge({
-    name: 'http_requests_in_flight',
-    help: 'Requests being answered now',
-    registers: [registry],
-    collect() {
-      this.set(load.inFlight)
-    },
-  })
+const watch = (registry: Registry, load: LoadGuard, crowd: Crowd): void => {
+  gauge({ registry }, 'http_requests_in_flight', 'Requests being answered now', () => load.inFlight)
+  gauge(
+    { registry },
+    'http_requests_limit',
+    'Requests that may be worked on at a time, as it is now',
+    () => crowd.limit,
+  )
+}
 
 /** Writes the one line of each request and observes its duration. */
-export const requestRecorder = (log: Logger, { registry, requestSeconds }: Metrics, load: LoadGuard) => {
-  watchInFlight(registry, load)
+export const requestRecorder = (log: Logger, { registry, requestSeconds }: Metrics, load: LoadGuard, crowd: Crowd) => {
+  watch(registry, load, crowd)
   const observers = new Map<string, Observer>()
 
   const observerOf = (route: string, method: string, status: number): Observer => {

@@ -31,6 +31,8 @@ export type ServiceOptions = {
 }
 
 export type ServiceLimits = LoadLimits & {
+  /** How many times slower than usual requests may get before new ones are refused; see `crowd`. */
+  maxSlowdown: number
   /** What the bodies of the requests in flight may weigh together; see `bodyBudget`. */
   maxBodyBytes: number
   /** How long a caller is kept waiting, beside what an operation waits on purpose. */
@@ -42,6 +44,7 @@ export type ServiceLimits = LoadLimits & {
 export const DEFAULT_LIMITS: ServiceLimits = {
   maxInFlight: 1000,
   maxEventLoopDelayMs: 250,
+  maxSlowdown: 3,
   maxBodyBytes: 48 * 1_048_576,
   patienceMs: 30_000,
   rate: { requestsPerSecond: 2000, burst: 4000 },

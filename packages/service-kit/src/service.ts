@@ -1,6 +1,7 @@
 import { emptyResponse, problemResponse } from './answer.ts'
 import { ApiError } from './api-error.ts'
 import { bodyBudget } from './body-budget.ts'
+import { crowd as createCrowd } from './crowd.ts'
 import { type LoadGuard, loadGuard, overloaded } from './load.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
@@ -44,9 +45,10 @@ const answerer = (options: ServiceOptions, load: LoadGuard, table: ReturnType<ty
     return problemResponse(facts, error, CHALLENGES[name])
   }
 
-  const shed = ({ path, startedAt }: RequestFacts): void => {
-    const reason = PROBES.has(path) ? null : load.overload(startedAt)
-    if (!reason) return
+  const shed = ({ path, startedAt, crowd }: RequestFacts): void => {
+    if (PROBES.has(path)) return
+    const reason = load.overload(startedAt) ?? (crowd.admits() ? null : 'crowd')
+    if (reason === null) return
     metrics.shed.inc({ reason })
     throw overloaded()
   }
@@ -85,9 +87,10 @@ export const createService = (options: ServiceOptions): Service => {
     patienceMs,
   })
   const load = loadGuard(limits)
+  const crowd = createCrowd({ most: limits.maxInFlight, maxSlowdown: limits.maxSlowdown })
   const bodies = bodyBudget(limits.maxBodyBytes, () => metrics.shed.inc({ reason: 'body_bytes' }))
   const answer = answerer(options, load, table)
-  const record = requestRecorder(log, metrics, load)
+  const record = requestRecorder(log, metrics, load, crowd)
   let isDraining = false
   for (const page of publicPages(options, table.operationIds, () => isDraining)) table.mount(page)
 
@@ -99,7 +102,7 @@ export const createService = (options: ServiceOptions): Service => {
     raw: table.raw,
     fetch: async (request, connection = {}) => {
       const { outgoing } = connection
-      const facts = requestFacts(request, connection, bodies)
+      const facts = requestFacts(request, connection, { bodies, crowd })
       const endTrace = traceRequest(tracer, request.method, facts)
       // In flight until its work has ended and its answer has gone out: whose client left still costs what it costs.
       let pending = outgoing ? 2 : 1

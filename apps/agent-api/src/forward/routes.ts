@@ -77,17 +77,12 @@ export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
     }
     if (isDurable(c, key) && Buffer.isBuffer(body)) {
       outcome.result = 'stored'
-      return await accept({
-        key,
-        agent_name: target.agent_name,
-        path,
-        query,
-        body,
-        payload,
-        headers: c.req.raw.headers,
-        passed: passedHeaders(receivedHeaders(c), key.source),
-        traceparent: c.env.traceparent,
-      })
+      const { env } = c
+      const { headers } = c.req.raw
+      const passed = passedHeaders(receivedHeaders(c), key.source)
+      const event = { key, agent_name: target.agent_name, path, query, body, payload, headers, passed }
+      const store = () => accept({ ...event, traceparent: env.traceparent })
+      return await env.crowd.during('acceptDelivery', store)
     }
     const event = accepted.idOf({ key, payload, headers: c.req.raw.headers, method: c.req.method })
     if (accepted.has(event)) {

@@ -9,7 +9,7 @@ import { modelStore } from './store.ts'
 import { updateModel } from './update-model.ts'
 
 const TEARDOWN_WAIT_MS = 50_000
-const LONGEST_WAIT_MS = 60_000
+const secondsToMs = (seconds = 0): number => seconds * 1000
 
 /** The model in an answer, with its entity tag. */
 const answerWith = ({ respond }: Pick<Call, 'respond'>, row: ModelRow) => {
@@ -28,10 +28,10 @@ const readRoutes = (service: Service, { db }: Pick<Deps, 'db'>) => {
     async ({ params, query, principal, signal, respond }) => {
       const store = modelStore(db, principal.account_id)
       const isSettled = ({ status }: { status: string }) => status !== 'deploying'
-      const waitMs = (query.wait ?? 0) * 1000
+      const waitMs = secondsToMs(query.wait)
       return answerWith({ respond }, await poll(() => store.get(params.model_id), isSettled, { waitMs, signal }))
     },
-    { waitsMs: LONGEST_WAIT_MS },
+    { waitsMs: ({ query }) => secondsToMs(query.wait) },
   )
 
   service.handle(models.listDeployments, async ({ params, query, principal }) => {
@@ -79,6 +79,6 @@ export const modelRoutes = (
       })
       return { id: model_id, deleted: true, object: 'model' as const }
     },
-    { waitsMs: TEARDOWN_WAIT_MS },
+    { waitsMs: () => TEARDOWN_WAIT_MS },
   )
 }

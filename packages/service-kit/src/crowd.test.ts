@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { crowd } from './crowd.ts'
+
+const SERVICE_MS = 1
+const MOST = 1000
+
+/** One worker who takes a millisecond for a piece of work, under a clock that is turned by hand. */
+const simulation = () => {
+  let now = 0
+  let freeAt = 0
+  const limiter = crowd({ most: MOST, maxSlowdown: 3 }, () => now)
+  const finishing: { at: number; finish: () => void }[] = []
+  const latencies: number[] = []
+
+  const arrive = (): boolean => {
+    if (!limiter.admits()) return false
+    const [from, { promise, resolve }] = [now, Promise.withResolvers<void>()]
+    freeAt = Math.max(freeAt, now) + SERVICE_MS
+    finishing.push({ at: freeAt, finish: resolve })
+    void limiter.during('work', () => promise).then(() => latencies.push(now - from))
+    return true
+  }
+  const tick = async (): Promise<void> => {
+    now += 1
+    while (finishing[0] && finishing[0].at <= now) finishing.shift()?.finish()
+    // Whatever waits for what has just finished.
+    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve()
+  }
+  /** So many arrivals at every millisecond. @returns how many were refused, and the slowest of the last half */
+  const run = async (perMs: number, forMs: number) => {
+    latencies.length = 0
+    let refused = 0
+    for (let [ms, due] = [0, 0]; ms < forMs; ms += 1) {
+      for (due += perMs; due >= 1; due -= 1) refused += arrive() ? 0 : 1
+      await tick()
+    }
+    return { refused, done: latencies.length, slowestMs: Math.max(...latencies.slice(latencies.length / 2)) }
+  }
+  return { limiter, arrive, run }
+}
+
+test('below what can be done nobody is refused', async () => {
+  const { run } = simulation()
+  expect((await run(0.8, 5000)).refused).toBe(0)
+})
+
+test('a lone burst is taken whole, however long the line it makes', async () => {
+  const { arrive, run } = simulation()
+  await run(0.5, 1000)
+  expect(Array.from({ length: MOST }, arrive)).toEqual(Array.from({ length: MOST }, () => true))
+})
+
+test('under twice what can be done as much is done as before, and nobody who is let in waits long', async () => {
+  const { run } = simulation()
+  await run(0.5, 1000)
+  const { refused, done, slowestMs } = await run(2, 20_000)
+  expect(refused).toBeGreaterThan(15_000)
+  expect(done).toBeGreaterThan(19_000)
+  expect(slowestMs).toBeLessThan(100)
+})
+
+test('once the crowd has gone nobody is refused any more', async () => {
+  const { limiter, run } = simulation()
+  await run(0.5, 1000)
+  await run(4, 5000)
+  expect(limiter.limit).toBeLessThan(MOST / 4)
+  await run(0.5, 300)
+  expect(limiter.limit).toBe(MOST)
+  expect((await run(0.9, 2000)).refused).toBe(0)
+})
+
+test('work that was slow all along is no crowd', async () => {
+  let now = 0
+  const limiter = crowd({ most: MOST, maxSlowdown: 3 }, () => now)
+  const waiting: (() => void)[] = []
+  for (let ms = 0; ms < 5000; ms += 1, now += 1) {
+    expect(limiter.admits()).toBe(true)
+    void limiter.during('slow', () => new Promise<void>((resolve) => waiting.push(resolve)))
+    if (waiting.length > 200) waiting.shift()?.()
+    await Promise.resolve()
+  }
+})
