@@ -71,7 +71,8 @@ const faultOf = (
   if (status === 404 && text.includes('unknown_path')) return null
   const declared = operation.responses[status]
   if (!declared) return `status ${status} is not declared`
-  if (request.isWrong && status < 400) return 'a wrong request was accepted'
+  if (request.kind === 'wrong' && status < 400) return 'a wrong request was accepted'
+  if (request.kind === 'right' && (status === 400 || status === 422)) return 'a right request was refused'
   const [type = ''] = (headers.get('content-type') ?? '').split(';')
   if (text === '') return null
   const pointer = ['paths', operation.path, operation.method, 'responses', String(status)]

@@ -45,13 +45,20 @@ const FORMATS: Record<string, fc.Arbitrary<string>> = {
     .date({ min: new Date('1990-01-01'), max: new Date('2090-01-01'), noInvalidDate: true })
     .map((date) => date.toISOString()),
   uri: fc.constantFrom('https://agent.example/acp', 'http://127.0.0.1:9/'),
-  byte: fc.base64String({ maxLength: 64 }),
+  byte: fc.uint8Array({ maxLength: 48 }).map((bytes) => Buffer.from(bytes).toString('base64')),
 }
 
-const text = ({ format, pattern, minLength = 0, maxLength = LONGEST }: Schema): fc.Arbitrary<string> => {
+/** How far values go: to what a document allows to the letter, or only to what nobody could refuse. */
+export type Reach = 'everything' | 'ordinary'
+
+const ORDINARY = fc.stringMatching(/^[a-z][a-z0-9]{2,11}$/)
+
+const text = (schema: Schema, reach: Reach): fc.Arbitrary<string> => {
+  const { format, pattern, minLength = 0, maxLength = LONGEST } = schema
   if (format && FORMATS[format]) return FORMATS[format]
   if (pattern) return fc.stringMatching(new RegExp(pattern))
   const most = Math.min(maxLength, LONGEST)
+  if (reach === 'ordinary') return ORDINARY.map((word) => word.padEnd(minLength, 'x').slice(0, most))
   const fitting = TRICKY.filter((one) => one.length >= minLength && one.length <= most)
   const bounds = [minLength, most].filter((length) => length > 0).map((length) => 'x'.repeat(length))
   return fc.oneof(
@@ -68,8 +75,12 @@ const number = ({ type, minimum, exclusiveMinimum, maximum }: Schema): fc.Arbitr
 }
 
 /** Values that a schema allows, its bounds among them. */
-export const valuesOf = (schema: Schema, components: Components): fc.Arbitrary<unknown> => {
-  const of = (part: Schema): fc.Arbitrary<unknown> => valuesOf(part, components)
+export const valuesOf = (
+  schema: Schema,
+  components: Components,
+  reach: Reach = 'everything',
+): fc.Arbitrary<unknown> => {
+  const of = (part: Schema): fc.Arbitrary<unknown> => valuesOf(part, components, reach)
   if (schema.$ref) return of(components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {})
   if (schema.enum) return fc.constantFrom(...schema.enum)
   const options = schema.anyOf ?? schema.oneOf
@@ -79,7 +90,7 @@ export const valuesOf = (schema: Schema, components: Components): fc.Arbitrary<u
       .tuple(...schema.allOf.map(of))
       .map((parts) => (parts.every((part) => typeof part === 'object') ? Object.assign({}, ...parts) : parts[0]))
   if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => of({ ...schema, type })))
-  if (schema.type === 'string') return text(schema)
+  if (schema.type === 'string') return text(schema, reach)
   if (schema.type === 'integer' || schema.type === 'number') return number(schema)
   if (schema.type === 'boolean') return fc.boolean()
   if (schema.type === 'null') return fc.constant(null)
@@ -88,13 +99,14 @@ export const valuesOf = (schema: Schema, components: Components): fc.Arbitrary<u
       minLength: schema.minItems ?? 0,
       maxLength: Math.min(schema.maxItems ?? 4, 4),
     })
-  if (schema.type === 'object' || schema.properties) return object(schema, of)
-  return fc.jsonValue({ maxDepth: 2 })
+  if (schema.type === 'object' || schema.properties) return object(schema, of, reach)
+  return reach === 'ordinary' ? fc.oneof(ORDINARY, fc.nat(), fc.boolean()) : fc.jsonValue({ maxDepth: 2 })
 }
 
 const object = (
   { properties = {}, required = [], additionalProperties }: Schema,
   of: (part: Schema) => fc.Arbitrary<unknown>,
+  reach: Reach,
 ): fc.Arbitrary<unknown> => {
   const declared = fc.record(Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, of(part)])), {
     requiredKeys: required,
@@ -102,7 +114,7 @@ const object = (
   })
   if (!additionalProperties) return declared
   const rest = fc.dictionary(
-    fc.string({ maxLength: 20 }),
+    reach === 'ordinary' ? ORDINARY : fc.string({ maxLength: 20 }),
     of(additionalProperties === true ? {} : additionalProperties),
     {
       maxKeys: 3,
