@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import type { Load, Loaded } from './load-process.ts'
+import type { Offered, OpenLoad } from './open-loop-process.ts'
 
 export type Started<Told> = Told & Disposable & { pid: number }
 
@@ -24,17 +25,23 @@ export const startProcess = async <Told extends object>(file: URL, args: string[
 }
 
 /** A process that makes load, so that its work is not the service's. */
-export const startLoader = () => {
-  const child = forked(new URL('load-process.ts', import.meta.url))
+const startLoading = <Asked, Told extends object>(file: string) => {
+  const child = forked(new URL(file, import.meta.url))
   return {
-    run: async (load: Load): Promise<Loaded> => {
-      child.send(load)
-      const outcome = (await nextMessage(child)) as Loaded | { error: string }
+    run: async (load: Asked): Promise<Told> => {
+      child.send(load as object)
+      const outcome = (await nextMessage(child)) as Told | { error: string }
       if ('error' in outcome) throw new Error(outcome.error)
       return outcome
     },
     [Symbol.dispose]: () => void child.kill(),
   }
 }
+
+/** Callers who wait for one answer before they ask again. */
+export const startLoader = () => startLoading<Load, Loaded>('load-process.ts')
+
+/** Callers who come whether or not others have been answered. */
+export const startOpenLoader = () => startLoading<OpenLoad, Offered>('open-loop-process.ts')
 
 export type Loader = ReturnType<typeof startLoader>

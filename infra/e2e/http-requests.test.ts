@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import agentDocument from '@keelson/contracts/openapi/agent-api.json' with { type: 'json' }
 import platformDocument from '@keelson/contracts/openapi/platform-api.json' with { type: 'json' }
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readHttpFile, runHttpFile } from './http-file.ts'
+import { readHttpFile, runHttpFile } from '@keelson/testing'
 import { ROOT } from './run-start.ts'
 import { runningServices, type RunningServices } from './running-services.ts'
 

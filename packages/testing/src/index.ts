@@ -1,5 +1,6 @@
 export { freePort } from '@keelson/local-stack'
 export { eventually } from './eventually.ts'
+export { readHttpFile, runHttpFile, type HttpRequest } from './http-file.ts'
 export { startRedis, type TestRedisServer } from './redis.ts'
 export { TEST_PEPPER, testAccount, type TestAccount } from './test-account.ts'
 export { testDatabase, type TestDatabase } from './test-database.ts'

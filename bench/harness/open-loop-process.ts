@@ -1,0 +1,105 @@
+import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { exchanger, open, percentile, textsOf, type Request } from './exchange.ts'
+
+/** Requests that come when they come, whether or not earlier ones have been answered. */
+export type OpenLoad = {
+  url: string
+  /** Chosen at random, each as often as its weight says. */
+  mix: readonly { weight: number; request: Request }[]
+  perSecond: number
+  seconds: number
+  /** Numbers go from 0 to this. */
+  count: number
+}
+
+/** Latencies run from when a request was due, so that a late start counts as well. */
+export type Offered = {
+  accepted: number
+  /** Answered 429 or 503 with `Retry-After`. */
+  refused: number
+  /** Every other answer, and every broken connection, by what it was. */
+  errors: Record<string, number>
+  acceptedP50Ms: number
+  acceptedP99Ms: number
+  refusedP99Ms: number
+}
+
+const pickerOf = ({ url, mix }: OpenLoad) => {
+  const texts = mix.flatMap(({ weight, request }) => {
+    const textOf = textsOf(url, request)
+    return Array.from({ length: weight }, () => textOf)
+  })
+  return () => texts[Math.floor(Math.random() * texts.length)]!
+}
+
+type Connection = { socket: Socket; exchange: ReturnType<typeof exchanger> }
+
+/** Connections that are idle now are used again; there are as many as requests under way. */
+const connections = (url: string) => {
+  const idle: Connection[] = []
+  return {
+    take: async (): Promise<Connection> => {
+      const known = idle.pop()
+      if (known) return known
+      const socket = await open(url)
+      return { socket, exchange: exchanger(socket) }
+    },
+    give: (connection: Connection) => void idle.push(connection),
+    close: () => idle.forEach(({ socket }) => socket.destroy()),
+  }
+}
+
+const run = async (load: OpenLoad): Promise<Offered> => {
+  const pick = pickerOf(load)
+  const pool = connections(load.url)
+  const accepted: number[] = []
+  const refused: number[] = []
+  const errors: Record<string, number> = {}
+  const underWay = new Set<Promise<void>>()
+
+  const send = async (dueAt: number, n: number): Promise<void> => {
+    const connection = await pool.take()
+    const { status, head } = await connection.exchange(pick()(n))
+    pool.give(connection)
+    const ms = performance.now() - dueAt
+    if (status >= 200 && status < 300) accepted.push(ms)
+    else if ((status === 429 || status === 503) && /^retry-after: \d/im.test(head)) refused.push(ms)
+    else errors[status] = (errors[status] ?? 0) + 1
+  }
+
+  const started = performance.now()
+  let due = started
+  for (let n = 0; due < started + load.seconds * 1000;) {
+    for (const now = performance.now(); due <= now; n = (n + 1) % load.count) {
+      const sent: Promise<void> = send(due, n)
+        .catch((error: unknown) => void (errors[String(error)] = (errors[String(error)] ?? 0) + 1))
+        .finally(() => underWay.delete(sent))
+      underWay.add(sent)
+      // Arrivals of many independent callers: the gaps between them are exponentially distributed.
+      due -= (Math.log(1 - Math.random()) * 1000) / load.perSecond
+    }
+    await delay(1)
+  }
+  await Promise.all(underWay)
+  pool.close()
+  const [good, bad] = [accepted, refused].map((values) => Float64Array.from(values).toSorted()) as [
+    Float64Array,
+    Float64Array,
+  ]
+  return {
+    accepted: good.length,
+    refused: bad.length,
+    errors,
+    acceptedP50Ms: percentile(good, 0.5),
+    acceptedP99Ms: percentile(good, 0.99),
+    refusedP99Ms: percentile(bad, 0.99),
+  }
+}
+
+process.on('disconnect', () => process.exit())
+process.on('message', (load: OpenLoad) => {
+  void run(load)
+    .catch((error: unknown) => ({ error: String(error) }))
+    .then((outcome) => process.send?.(outcome))
+})

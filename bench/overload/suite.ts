@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bench, Suite } from '../harness/bench.ts'
+import type { Load } from '../harness/load-process.ts'
+import type { OpenLoad } from '../harness/open-loop-process.ts'
+import { startLoader, startOpenLoader } from '../harness/processes.ts'
+import { startServices } from '../harness/services.ts'
+import { MIXES, OBJECTS, type Mix } from './mix.ts'
+import { watchMemory } from './memory.ts'
+
+/** A measurement of two seconds, which is the default, means a minute of overload. */
+const OVERLOAD_FACTOR = 30
+const UNLOADED_SHARE = 0.1
+const CALLERS = 32
+const RECOVERED_WITHIN_S = 5
+
+// One key stands for the many of a busy day: what is looked at is the service's own limit, not that of a key.
+const SETTINGS = {
+  RATE_LIMIT: '1000000',
+  RATE_BURST: '1000000',
+  ...(process.env['OVS'] ? JSON.parse(process.env['OVS']) : {}),
+}
+
+const closed = (url: string, mix: Mix, seconds: number): Load => ({
+  url,
+  requests: mix.flatMap(({ weight, request }) => Array.from({ length: weight }, () => request)),
+  connections: CALLERS,
+  seconds,
+  count: OBJECTS,
+})
+
+const overload = async (bench: Bench, name: keyof typeof MIXES): Promise<void> => {
+  const figures = {
+    slower: `${name}: p99 of the accepted under twice what it can`,
+    refused: `${name}: p99 of the refused`,
+    errors: `${name}: other answers`,
+    useful: `${name}: accepted under overload, of what it can`,
+    memory: `${name}: resident memory, end against middle`,
+    recovered: `${name}: speed within ${RECOVERED_WITHIN_S} s after it, of what it can`,
+  }
+  if (!bench.isWanted(...Object.values(figures))) return
+  await using services = await startServices([name], { settings: SETTINGS })
+  using callers = startLoader()
+  using crowd = startOpenLoader()
+  const { layOut, mix: mixOf } = MIXES[name]
+  await layOut(services)
+  const url = services.url[name]
+  const mix = mixOf(services.keys[0] ?? '')
+  const offer = (perSecond: number, seconds: number): OpenLoad => ({ url, mix, perSecond, seconds, count: OBJECTS })
+  const speed = async (seconds: number) => (await callers.run(closed(url, mix, seconds))).perSecond
+
+  await speed(2 * bench.seconds)
+  const capacity = await speed(2 * bench.seconds)
+  const unloaded = await crowd.run(offer(UNLOADED_SHARE * capacity, 4 * bench.seconds))
+  const seconds = OVERLOAD_FACTOR * bench.seconds
+  await using memory = watchMemory(services.metricsUrl[name])
+  const offered = await crowd.run(offer(2 * capacity, seconds))
+  const growth = memory.growth()
+  await delay(Math.max(0, Math.min(bench.seconds, RECOVERED_WITHIN_S - bench.seconds)) * 1000)
+  const recovered = await speed(bench.seconds)
+
+  process.stdout.write(`${name}: ${JSON.stringify({ capacity, unloaded, offered, recovered })}\n`)
+  const value = (figure: string, unit: string, goal: { atMost: number } | { atLeast: number }, of: number) =>
+    bench.value({ name: figure, unit, goal, values: [of] })
+  value(figures.slower, 'x unloaded', { atMost: 5 }, offered.acceptedP99Ms / unloaded.acceptedP99Ms)
+  value(figures.refused, 'x unloaded', { atMost: 5 }, offered.refusedP99Ms / unloaded.acceptedP99Ms)
+  value(
+    figures.errors,
+    'answers',
+    { atMost: 0 },
+    Object.values(offered.errors).reduce((sum, one) => sum + one, 0),
+  )
+  value(figures.useful, 'of capacity', { atLeast: 0.6 }, offered.accepted / seconds / capacity)
+  value(figures.memory, 'x', { atMost: 1.1 }, growth)
+  value(figures.recovered, 'of capacity', { atLeast: 0.9 }, recovered / capacity)
+}
+
+/** What happens to callers when twice as much comes as can be done, for a minute. */
+export const overloadSuite: Suite = {
+  title: 'Overload',
+  run: async (bench) => {
+    for (const name of ['agent-api', 'platform-api'] as const) await overload(bench, name)
+  },
+}
