@@ -1,7 +1,9 @@
 /** How long callers must queue before it counts; a burst is over sooner. */
 const WINDOW_MS = 100
 /** So few at a time do not slow each other down: their times are what is usual. */
-const FEW = 64
+const FEW = 8
+/** So many are taken whatever they do to each other. */
+const LEAST = 64
 const SMOOTHING = 0.02
 const PROBE = 1.05
 
@@ -35,8 +37,8 @@ export const crowd = ({ most, maxSlowdown }: CrowdLimits, clock = () => performa
     const { from, refused, least, peak, tookMs, usualMs } = window
     if (now - from < WINDOW_MS) return
     const slowdown = usualMs > 0 ? tookMs / usualMs : 1
-    if (least >= FEW && slowdown > maxSlowdown) {
-      limit = Math.max(FEW, Math.min(limit, peak) * (maxSlowdown / slowdown))
+    if (least >= LEAST && slowdown > maxSlowdown) {
+      limit = Math.max(LEAST, Math.min(limit, peak) * (maxSlowdown / slowdown))
       lastCutAt = now
     } else limit = refused > 0 ? Math.min(most, limit * PROBE) : most
     window = open(now)
