@@ -53,6 +53,12 @@ const pidOf = (url: string): number => {
 
 /** By alert: what makes it true. Each may be done again and again until it has. */
 export const OUTAGES: Record<string, Outage> = {
+  KeelsonDown: async ({ services }) => {
+    const pid = pidOf(services.url['webhook-worker'])
+    process.kill(pid, 'SIGSTOP')
+    await delay(4000)
+    process.kill(pid, 'SIGCONT')
+  },
   KeelsonErrorBudgetBurnsFast: async ({ services }) => {
     const { sql } = services.database.db
     await sql`alter table agent.agents rename to agents_lost`

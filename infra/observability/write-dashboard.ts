@@ -20,6 +20,7 @@ const PANELS: Panel[] = [
     legend: '{{job}}',
   },
   { title: 'In flight', unit: 'none', expr: 'sum by (job) (http_requests_in_flight)', legend: '{{job}}' },
+  { title: 'At a time, at most', unit: 'none', expr: 'min by (job) (http_requests_limit)', legend: '{{job}}' },
   {
     title: 'Shed',
     unit: 'reqps',
