@@ -46,13 +46,19 @@ describe('GitHub', () => {
     expect(agent.received).toHaveLength(before)
   })
 
-  test('a delivery that is replayed is 200 and reaches the agent once; another delivery of the same bytes does too', async () => {
+  test('a delivery that is replayed is 200, counted, and reaches the agent once; another one of the same bytes does too', async () => {
+    const duplicates = async () =>
+      Number(
+        /^webhook_dedup_total\{source="github"\} (\d+)$/m.exec(await app.service.metrics.registry.metrics())?.[1] ?? 0,
+      )
+    const known = await duplicates()
     const { trigger, send } = await scene()
     const { secret } = await trigger('octocat/hello-world')
     const before = agent.received.length
     const ask = async (delivery: string) => (await send('hooks', githubHeaders(secret, PUSH, delivery), PUSH)).status
     expect([await ask('one'), await ask('one'), await ask('two')]).toEqual([200, 200, 200])
     expect(agent.received.slice(before).map(({ headers }) => headers['x-github-delivery'])).toEqual(['one', 'two'])
+    expect(await duplicates()).toBe(known + 1)
   })
 
   test('a body that is proved but says nothing readable is 400', async () => {

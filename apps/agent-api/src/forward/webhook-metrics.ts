@@ -15,7 +15,7 @@ export const webhookMetrics = ({ registry }: Pick<Metrics, 'registry'>) => {
   })
   const duplicates = new Counter({
     name: 'webhook_dedup_total',
-    help: 'Durable events that were known already',
+    help: 'Events that were known already and not handed to their agent again',
     labelNames: ['source'] as const,
     registers,
   })
