@@ -67,9 +67,9 @@ export const knownObjects = async (services: RunningServices): Promise<Record<st
 export const filledIn = (text: string, known: Record<string, string>): string =>
   text.replaceAll(/\$([a-z_]+)/g, (whole, name: string) => known[name] ?? whole)
 
-/** A trace of about 1 MB, which a list answers at once. */
+/** A trace of 12 MB, which a list answers at once: more than the sockets of one connection hold. */
 export const layOutLongTrace = async (services: RunningServices): Promise<void> => {
-  const input = { text: 'x'.repeat(20_000) }
+  const input = { text: 'x'.repeat(250_000) }
   const spans = Array.from({ length: 50 }, () => ({ trace_id: 'long', name: 'n', start_time: AT, input }))
   await clientsOf(services, services.key).agent.createSpanBatch({ body: { spans } })
 }

@@ -33,24 +33,32 @@ const said = {
 process.stdout.write(JSON.stringify(said))
 `
 
-test('packed and installed into an empty project, the contracts give client, schemas and documents, with their types', async () => {
-  const project = await mkdtemp(join(tmpdir(), 'keelson contracts '))
-  const contracts = join(ROOT, 'packages/contracts')
-  try {
-    await run('pnpm', ['pack', '--pack-destination', project], { cwd: contracts })
-    const archive = (await readdir(project)).find((name) => name.endsWith('.tgz')) ?? ''
-    const dependencies = { '@keelson/contracts': `file:${archive}`, '@types/node': '24.19.2', typescript: '7.0.2' }
-    await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'empty', type: 'module', dependencies }))
-    await writeFile(join(project, 'pnpm-workspace.yaml'), 'packages: []\n')
-    await writeFile(join(project, 'main.ts'), PROGRAM)
-    await run('pnpm', ['install', '--prefer-offline', '--ignore-scripts'], { cwd: project })
-    const flags = '--noEmit --strict --module nodenext --resolveJsonModule --skipLibCheck --types node main.ts'.split(
-      ' ',
-    )
-    await run(join(project, 'node_modules/.bin/tsc'), flags, { cwd: project })
-    const { stdout } = await run(process.execPath, ['main.ts'], { cwd: project })
-    expect(JSON.parse(stdout)).toEqual({ code: 'not_found', accepts: false, operations: true })
-  } finally {
-    await rm(project, { recursive: true, force: true })
-  }
-})
+const INSTALLERS = {
+  pnpm: ['install', '--prefer-offline', '--ignore-scripts'],
+  npm: ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'],
+}
+
+test.each(Object.entries(INSTALLERS))(
+  'packed and installed into an empty project by %s, the contracts give client, schemas and documents, with their types',
+  async (installer, install) => {
+    const project = await mkdtemp(join(tmpdir(), 'keelson contracts '))
+    const contracts = join(ROOT, 'packages/contracts')
+    try {
+      await run('pnpm', ['pack', '--pack-destination', project], { cwd: contracts })
+      const archive = (await readdir(project)).find((name) => name.endsWith('.tgz')) ?? ''
+      const dependencies = { '@keelson/contracts': `file:${archive}`, '@types/node': '24.19.2', typescript: '7.0.2' }
+      await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'empty', type: 'module', dependencies }))
+      await writeFile(join(project, 'pnpm-workspace.yaml'), 'packages: []\n')
+      await writeFile(join(project, 'main.ts'), PROGRAM)
+      await run(installer, install, { cwd: project })
+      const flags = '--noEmit --strict --module nodenext --resolveJsonModule --skipLibCheck --types node main.ts'.split(
+        ' ',
+      )
+      await run(join(project, 'node_modules/.bin/tsc'), flags, { cwd: project })
+      const { stdout } = await run(process.execPath, ['main.ts'], { cwd: project })
+      expect(JSON.parse(stdout)).toEqual({ code: 'not_found', accepts: false, operations: true })
+    } finally {
+      await rm(project, { recursive: true, force: true })
+    }
+  },
+)

@@ -96,15 +96,13 @@ export const sendSlowly = (url: string, first: string, drip: string) =>
     })
   })
 
-const ASKED_AT_ONCE = 40
-
-/** Asks for the same again and again on one connection and reads no answer; resolves once the server has had enough. */
+/** Asks for something that sockets cannot hold and reads nothing of it; resolves once the server has had enough. */
 export const neverRead = async (url: string, path: string, [name, value]: [string, string]): Promise<void> => {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })
   socket.on('error', () => {})
   await once(socket, 'connect')
-  socket.pause().write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${name}: ${value}\r\n\r\n`.repeat(ASKED_AT_ONCE))
+  socket.pause().write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${name}: ${value}\r\n\r\n`)
   // A paused socket does not see its end; a write does.
   while (!socket.destroyed) {
     socket.write('\r\n')

@@ -31,7 +31,11 @@ const headersOf = (status: number) => {
 
 /** The problem responses of an operation by status, as OpenAPI has them. */
 export const problemResponses = (codes: readonly ErrorCode[]) => {
-  const byStatus = Map.groupBy([...new Set(codes)], (code) => ERRORS[code].status)
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of new Set(codes)) {
+    const { status } = ERRORS[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
   const statuses = [...byStatus].toSorted(([one], [other]) => one - other)
   return Object.fromEntries(
     statuses.map(([status, group]) => [
