@@ -47,12 +47,14 @@ const isInstalled = () => {
 }
 
 const install = async () => {
-  process.stdout.write('Installing what is missing (once)...\n')
-  const code = await run('npx', ['-y', pnpm, 'install', '--frozen-lockfile'], { ...process.env, CI: 'true' }, [
-    'ignore',
-    'inherit',
-    'inherit',
-  ])
+  process.stdout.write('Installing what is missing (once, a minute or two on a slow line)...\n')
+  // Its warnings are about this Node, which is only there to fetch the right one.
+  const code = await run(
+    'npx',
+    ['-y', pnpm, 'install', '--frozen-lockfile', '--loglevel=error'],
+    { ...process.env, CI: 'true' },
+    ['ignore', 'inherit', 'inherit'],
+  )
   if (code !== 0) process.stderr.write(`The installation failed (exit code ${code}); what it said is above\n`)
   return code
 }
