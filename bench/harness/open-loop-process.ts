@@ -35,17 +35,27 @@ const pickerOf = ({ url, mix }: OpenLoad) => {
 
 type Connection = { socket: Socket; exchange: ReturnType<typeof exchanger> }
 
-/** Connections that are idle now are used again; there are as many as requests under way. */
+/** As many as the proxies of a busy day keep open; who finds none waits for one. */
+const MOST_CONNECTIONS = 512
+
 const connections = (url: string) => {
   const idle: Connection[] = []
+  const waiting: ((connection: Connection) => void)[] = []
+  let opened = 0
   return {
     take: async (): Promise<Connection> => {
       const known = idle.pop()
       if (known) return known
+      if (opened === MOST_CONNECTIONS) return await new Promise((resolve) => waiting.push(resolve))
+      opened += 1
       const socket = await open(url)
       return { socket, exchange: exchanger(socket) }
     },
-    give: (connection: Connection) => void idle.push(connection),
+    give: (connection: Connection): void => {
+      const next = waiting.shift()
+      if (next) next(connection)
+      else idle.push(connection)
+    },
     close: () => idle.forEach(({ socket }) => socket.destroy()),
   }
 }

@@ -8,7 +8,8 @@ const MOST = 1000
 const simulation = () => {
   let now = 0
   let freeAt = 0
-  const limiter = crowd({ most: MOST, maxSlowdown: 3 }, () => now)
+  const time = { now: () => now, turn: (done: () => void) => done() }
+  const limiter = crowd({ most: MOST, maxSlowdown: 4 }, time)
   const finishing: { at: number; finish: () => void }[] = []
   const latencies: number[] = []
 
@@ -71,7 +72,7 @@ test('once the crowd has gone nobody is refused any more', async () => {
 
 test('work that was slow all along is no crowd', async () => {
   let now = 0
-  const limiter = crowd({ most: MOST, maxSlowdown: 3 }, () => now)
+  const limiter = crowd({ most: MOST, maxSlowdown: 4 }, { now: () => now, turn: (done) => done() })
   const waiting: (() => void)[] = []
   for (let ms = 0; ms < 5000; ms += 1, now += 1) {
     expect(limiter.admits()).toBe(true)
@@ -79,4 +80,23 @@ test('work that was slow all along is no crowd', async () => {
     if (waiting.length > 200) waiting.shift()?.()
     await Promise.resolve()
   }
+})
+
+test('a line before the event loop counts like one behind it', async () => {
+  let now = 0
+  const turnEnds: (() => void)[] = []
+  const limiter = crowd({ most: MOST, maxSlowdown: 4 }, { now: () => now, turn: (done) => void turnEnds.push(done) })
+  await limiter.during('work', async () => {})
+  let refused = 0
+  // Everybody is answered at once, but so many come in each turn that the last have waited for the first.
+  for (let turn = 0; turn < 20; turn += 1) {
+    const works: Promise<void>[] = []
+    for (let arrival = 0; arrival < 200; arrival += 1, now += 0.25) {
+      if (limiter.admits()) works.push(limiter.during('work', async () => {}))
+      else refused += 1
+    }
+    await Promise.all(works)
+    for (const done of turnEnds.splice(0)) done()
+  }
+  expect(refused).toBeGreaterThan(1000)
 })

@@ -44,7 +44,7 @@ export type ServiceLimits = LoadLimits & {
 export const DEFAULT_LIMITS: ServiceLimits = {
   maxInFlight: 1000,
   maxEventLoopDelayMs: 250,
-  maxSlowdown: 3,
+  maxSlowdown: 4,
   maxBodyBytes: 48 * 1_048_576,
   patienceMs: 30_000,
   rate: { requestsPerSecond: 2000, burst: 4000 },
