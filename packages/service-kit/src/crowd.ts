@@ -95,9 +95,7 @@ export const crowd = ({ most, maxSlowdown }: CrowdLimits, { now, turn }: Time = 
 
   return {
     /** As it is now. */
-    get limit() {
-      return limit
-    },
+    limit: (): number => limit,
     /** Whether there is room for one more. */
     admits: (): boolean => {
       const at = now()
