@@ -24,13 +24,19 @@ export const startProcess = async <Told extends object>(file: URL, args: string[
   return { ...told, pid: child.pid ?? 0, [Symbol.dispose]: () => void child.kill('SIGKILL') }
 }
 
+/** What the processes that make load are asked, and what they tell. */
+type Loads = {
+  'load-process.ts': { asked: Load; told: Loaded }
+  'open-loop-process.ts': { asked: OpenLoad; told: Offered }
+}
+
 /** A process that makes load, so that its work is not the service's. */
-const startLoading = <Asked, Told extends object>(file: string) => {
+const startLoading = <File extends keyof Loads>(file: File) => {
   const child = forked(new URL(file, import.meta.url))
   return {
-    run: async (load: Asked): Promise<Told> => {
-      child.send(load as object)
-      const outcome = (await nextMessage(child)) as Told | { error: string }
+    run: async (load: Loads[File]['asked']): Promise<Loads[File]['told']> => {
+      child.send(load)
+      const outcome = (await nextMessage(child)) as Loads[File]['told'] | { error: string }
       if ('error' in outcome) throw new Error(outcome.error)
       return outcome
     },
@@ -39,9 +45,9 @@ const startLoading = <Asked, Told extends object>(file: string) => {
 }
 
 /** Callers who wait for one answer before they ask again. */
-export const startLoader = () => startLoading<Load, Loaded>('load-process.ts')
+export const startLoader = () => startLoading('load-process.ts')
 
 /** Callers who come whether or not others have been answered. */
-export const startOpenLoader = () => startLoading<OpenLoad, Offered>('open-loop-process.ts')
+export const startOpenLoader = () => startLoading('open-loop-process.ts')
 
 export type Loader = ReturnType<typeof startLoader>

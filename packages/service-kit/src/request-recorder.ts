@@ -29,12 +29,7 @@ const line = (method: string, facts: RequestFacts, status: number, ms: number) =
 
 const watch = (registry: Registry, load: LoadGuard, crowd: Crowd): void => {
   gauge({ registry }, 'http_requests_in_flight', 'Requests being answered now', () => load.inFlight)
-  gauge(
-    { registry },
-    'http_requests_limit',
-    'Requests that may be worked on at a time, as it is now',
-    () => crowd.limit,
-  )
+  gauge({ registry }, 'http_requests_limit', 'Requests that may be worked on at a time, as it is now', crowd.limit)
 }
 
 /** Writes the one line of each request and observes its duration. */
