@@ -5,13 +5,15 @@ import type { Request } from '../harness/exchange.ts'
 import type { OpenLoad } from '../harness/open-loop-process.ts'
 import type { RunningServices } from '../harness/services.ts'
 
-/** How many objects of each kind are laid out, and asked for in turn. */
-export const OBJECTS = 1000
 const SPANS_OF_A_TRACE = 5
 const AT_A_TIME = 50
 
 export type Mix = OpenLoad['mix']
-export type ServiceMix = { layOut: (services: RunningServices) => Promise<void>; mix: (key: string) => Mix }
+export type ServiceMix = {
+  /** Makes so many objects of each kind, which are asked for in turn. */
+  layOut: (services: RunningServices, count: number) => Promise<void>
+  mix: (key: string) => Mix
+}
 
 const TEXT = 'What a model said, and what it was told before. '.repeat(12)
 const spanOf = (id: string, trace_id: string) => ({
@@ -28,23 +30,21 @@ const checkpointOf = (thread_id: string) => ({
   checkpoint: { v: 4, channel_versions: {}, channel_values: { answer: TEXT } },
 })
 
-const numbers = Array.from({ length: OBJECTS }, (_, n) => n)
-
-const inBatches = async (work: (n: number) => Promise<unknown>) => {
-  for (let from = 0; from < OBJECTS; from += AT_A_TIME)
-    await Promise.all(numbers.slice(from, from + AT_A_TIME).map(work))
+const inBatches = async (count: number, work: (n: number) => Promise<unknown>) => {
+  const numbers = Array.from({ length: count }, (_, n) => n)
+  for (let from = 0; from < count; from += AT_A_TIME) await Promise.all(numbers.slice(from, from + AT_A_TIME).map(work))
 }
 
 const weighted = (headers: Record<string, string>, mix: readonly [number, Request][]): Mix =>
   mix.map(([weight, request]) => ({ weight, request: { ...request, headers } }))
 
 const agent: ServiceMix = {
-  layOut: async ({ url, keys: [key = ''] }) => {
+  layOut: async ({ url, keys: [key = ''] }, count) => {
     const keelson = createClient(agentRoutes, {
       baseUrl: url['agent-api'],
       headers: { authorization: `Bearer ${key}` },
     })
-    await inBatches(async (n) => {
+    await inBatches(count, async (n) => {
       const spans = Array.from({ length: SPANS_OF_A_TRACE }, (_, at) =>
         spanOf(at === 0 ? `span-${n}` : `span-${n}-${at}`, `trace-${n}`),
       )
@@ -65,9 +65,9 @@ const agent: ServiceMix = {
 }
 
 const platform: ServiceMix = {
-  layOut: async ({ url, keys: [key = ''] }) => {
+  layOut: async ({ url, keys: [key = ''] }, count) => {
     const keelson = createClient(platformRoutes, { baseUrl: url['platform-api'], headers: { 'x-api-key': key } })
-    await inBatches((n) =>
+    await inBatches(count, (n) =>
       keelson.createCredential({ body: { name: `credential-${n}`, type: 'key', payload: `secret-${n}` } }),
     )
   },

@@ -4,13 +4,14 @@ import type { Load } from '../harness/load-process.ts'
 import type { OpenLoad } from '../harness/open-loop-process.ts'
 import { startLoader, startOpenLoader } from '../harness/processes.ts'
 import { startServices } from '../harness/services.ts'
-import { MIXES, OBJECTS, type Mix } from './mix.ts'
+import { MIXES, type Mix } from './mix.ts'
 import { watchMemory } from './memory.ts'
 
 /** A measurement of two seconds, which is the default, means a minute of overload. */
 const OVERLOAD_FACTOR = 30
 const UNLOADED_SHARE = 0.1
 const CALLERS = 32
+const OBJECTS = 1000
 const RECOVERED_WITHIN_S = 5
 
 // One key stands for the many of a busy day: what is looked at is the service's own limit, not that of a key.
@@ -20,12 +21,12 @@ const SETTINGS = {
   ...(process.env['OVS'] ? JSON.parse(process.env['OVS']) : {}),
 }
 
-const closed = (url: string, mix: Mix, seconds: number): Load => ({
+const closed = (url: string, mix: Mix, seconds: number, count: number): Load => ({
   url,
   requests: mix.flatMap(({ weight, request }) => Array.from({ length: weight }, () => request)),
   connections: CALLERS,
   seconds,
-  count: OBJECTS,
+  count,
 })
 
 const overload = async (bench: Bench, name: keyof typeof MIXES): Promise<void> => {
@@ -42,11 +43,12 @@ const overload = async (bench: Bench, name: keyof typeof MIXES): Promise<void> =
   using callers = startLoader()
   using crowd = startOpenLoader()
   const { layOut, mix: mixOf } = MIXES[name]
-  await layOut(services)
+  const count = bench.size(OBJECTS)
+  await layOut(services, count)
   const url = services.url[name]
   const mix = mixOf(services.keys[0] ?? '')
-  const offer = (perSecond: number, seconds: number): OpenLoad => ({ url, mix, perSecond, seconds, count: OBJECTS })
-  const speed = async (seconds: number) => (await callers.run(closed(url, mix, seconds))).perSecond
+  const offer = (perSecond: number, seconds: number): OpenLoad => ({ url, mix, perSecond, seconds, count })
+  const speed = async (seconds: number) => (await callers.run(closed(url, mix, seconds, count))).perSecond
 
   await speed(2 * bench.seconds)
   const capacity = await speed(2 * bench.seconds)
