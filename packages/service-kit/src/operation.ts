@@ -66,6 +66,12 @@ const preconditionOf = ({ method, entityTag }: Route, { headers }: Request): rea
   return wanted !== null && !entityTag ? preconditionFailed() : wanted
 }
 
+/** What an `Idempotency-Key` keeps of an answer. */
+const storable = async (work: () => Promise<Answer>): Promise<StoredAnswer> => {
+  const { status, body } = await work()
+  return { status, body: typeof body === 'string' ? body : Buffer.from(body).toString() }
+}
+
 /** A mounted operation: who, where, what, then the handler, then the answer. */
 export const operation = <R extends Route>(
   route: R,
@@ -119,11 +125,7 @@ export const operation = <R extends Route>(
     const attempt = { account_id: facts.principal.account_id, operation: route.operationId, key, fingerprint }
     // Whoever is asked to come back must be let in again.
     const keep = () => !secretAnswer && facts.headers?.['retry-after'] === undefined
-    const storable = async (): Promise<StoredAnswer> => {
-      const { status, body: text } = await work()
-      return { status, body: typeof text === 'string' ? text : Buffer.from(text).toString() }
-    }
-    const worked = once(idempotency, attempt, { keep, log }, storable)
+    const worked = once(idempotency, attempt, { keep, log }, () => storable(work))
     const { replayed, ...answer } = await withPatience(patienceMs + waitMs, facts, worked)
     return respond(facts, answer, { ...facts.headers, ...(replayed && { 'idempotency-replayed': 'true' }) })
   }
