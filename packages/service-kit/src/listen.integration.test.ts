@@ -139,8 +139,8 @@ describe('over HTTP', () => {
       return socket
     }
     const lazy = [await ask(), await ask()]
-    await vi.waitFor(() => expect(service.load.inFlight).toBe(2), { interval: 5 })
-    await vi.waitFor(() => expect(service.load.inFlight).toBe(0), { timeout: 10_000 })
+    await eventually(() => expect(service.load.inFlight).toBe(2))
+    await eventually(() => expect(service.load.inFlight).toBe(0))
     const taken = await ask()
     expect((await readAll(taken.resume())).length).toBeGreaterThan(LARGE.length)
     for (const socket of lazy) socket.destroy()

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { eventually } from '@keelson/testing'
 import { closeServer, openServer } from './sockets.ts'
 import { openSocket } from './test-socket.ts'
 import { unreadAnswers } from './unread-answers.ts'
@@ -19,7 +20,7 @@ test('answers nobody takes are cut off after their time; sooner, the oldest firs
   for (const count of [1, 2, 3]) {
     const socket = await openSocket(url)
     socket.pause().write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-    await vi.waitFor(() => expect(answers).toHaveLength(count))
+    await eventually(() => expect(answers).toHaveLength(count))
   }
   const afterMs = (ms: number) => {
     unread.cut(performance.now() + ms)
