@@ -7,8 +7,8 @@ import { startServices } from '../harness/services.ts'
 import { MIXES, type Mix } from './mix.ts'
 import { watchMemory } from './memory.ts'
 
-/** A measurement of two seconds, which is the default, means a minute of overload. */
-const OVERLOAD_FACTOR = 30
+/** A measurement of a second and a half, which is the default, means a minute of overload. */
+const OVERLOAD_FACTOR = 40
 const UNLOADED_SHARE = 0.1
 const CALLERS = 32
 const OBJECTS = 1000
