@@ -3,13 +3,14 @@ import { crowd } from './crowd.ts'
 
 const SERVICE_MS = 1
 const MOST = 1000
+const LIMITS = { least: 32, most: MOST, maxSlowdown: 4 }
 
 /** One worker who takes a millisecond for a piece of work, under a clock that is turned by hand. */
 const simulation = () => {
   let now = 0
   let freeAt = 0
   const time = { now: () => now, turn: (done: () => void) => done() }
-  const limiter = crowd({ most: MOST, maxSlowdown: 4 }, time)
+  const limiter = crowd(LIMITS, time)
   const finishing: { at: number; finish: () => void }[] = []
   const latencies: number[] = []
 
@@ -72,7 +73,7 @@ test('once the crowd has gone nobody is refused any more', async () => {
 
 test('work that was slow all along is no crowd', async () => {
   let now = 0
-  const limiter = crowd({ most: MOST, maxSlowdown: 4 }, { now: () => now, turn: (done) => done() })
+  const limiter = crowd(LIMITS, { now: () => now, turn: (done) => done() })
   const waiting: (() => void)[] = []
   for (let ms = 0; ms < 5000; ms += 1, now += 1) {
     expect(limiter.admits()).toBe(true)
@@ -85,7 +86,7 @@ test('work that was slow all along is no crowd', async () => {
 test('a line before the event loop counts like one behind it', async () => {
   let now = 0
   const turnEnds: (() => void)[] = []
-  const limiter = crowd({ most: MOST, maxSlowdown: 4 }, { now: () => now, turn: (done) => void turnEnds.push(done) })
+  const limiter = crowd(LIMITS, { now: () => now, turn: (done) => void turnEnds.push(done) })
   await limiter.during('work', async () => {})
   let refused = 0
   // Everybody is answered at once, but so many come in each turn that the last have waited for the first.

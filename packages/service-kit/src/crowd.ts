@@ -2,14 +2,14 @@
 const WINDOW_MS = 100
 /** So few at a time do not slow each other down: their times are what is usual. */
 const FEW = 8
-/** So many are taken whatever they do to each other. */
-const LEAST = 32
 /** What nobody minds, however fast it usually is. */
 const QUIET_MS = 10
 const SMOOTHING = 0.02
 const PROBE = 1.05
 
 export type CrowdLimits = {
+  /** So many requests are worked on at a time whatever they do to each other. */
+  least: number
   /** How many requests may be worked on at a time. */
   most: number
   /** How many times longer than usual they may take before new ones are refused. */
@@ -69,7 +69,7 @@ const usualTimes = () => {
  *
  * A request that waits for its caller, for an agent or for a vendor is not part of the crowd.
  */
-export const crowd = ({ most, maxSlowdown }: CrowdLimits, { now, turn }: Time = REAL) => {
+export const crowd = ({ least, most, maxSlowdown }: CrowdLimits, { now, turn }: Time = REAL) => {
   const usual = usualTimes()
   const waited = turnClock(turn)
   let working = 0
@@ -85,7 +85,7 @@ export const crowd = ({ most, maxSlowdown }: CrowdLimits, { now, turn }: Time = 
     const toleratedMs = Math.max(QUIET_MS, maxSlowdown * mean(usualMs, done))
     const isSlow = done > 0 && takesMs > toleratedMs
     if (isSlow && wasSlow) {
-      limit = Math.max(LEAST, Math.min(limit, peak) * (toleratedMs / takesMs))
+      limit = Math.max(least, Math.min(limit, peak) * (toleratedMs / takesMs))
       lastCutAt = at
     }
     if (!isSlow) limit = refused > 0 ? Math.min(most, limit * PROBE) : most

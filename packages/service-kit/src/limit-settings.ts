@@ -2,7 +2,7 @@ import type { Config } from './config.ts'
 import { DEFAULT_LIMITS, type ServiceLimits } from './service-options.ts'
 import { setting } from './setting.ts'
 
-const { rate, maxInFlight, maxSlowdown, maxBodyBytes } = DEFAULT_LIMITS
+const { rate, maxInFlight, crowdSize, maxSlowdown, maxBodyBytes } = DEFAULT_LIMITS
 
 /** The limits that operators of a service may set. */
 export const limitSettings = {
@@ -20,6 +20,11 @@ export const limitSettings = {
     default: maxInFlight,
     min: 1,
     description: 'requests that a process answers at a time; what is beyond gets 503 at once',
+  }),
+  CROWD_SIZE: setting.integer({
+    default: crowdSize,
+    min: 1,
+    description: 'requests that are never too many at a time, however slow they make each other',
   }),
   MAX_SLOWDOWN: setting.integer({
     default: maxSlowdown,
@@ -43,6 +48,7 @@ export const serviceTimeouts = (config: Config<typeof limitSettings>) => ({
 export const serviceLimits = (config: Config<typeof limitSettings>): Partial<ServiceLimits> => ({
   rate: { requestsPerSecond: config.RATE_LIMIT, burst: config.RATE_BURST },
   maxInFlight: config.MAX_IN_FLIGHT,
+  crowdSize: config.CROWD_SIZE,
   maxSlowdown: config.MAX_SLOWDOWN,
   maxBodyBytes: config.MAX_BODY_BYTES,
 })

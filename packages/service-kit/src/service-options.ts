@@ -31,6 +31,8 @@ export type ServiceOptions = {
 }
 
 export type ServiceLimits = LoadLimits & {
+  /** So many requests at a time are never refused for being slow together; see `crowd`. */
+  crowdSize: number
   /** How many times slower than usual requests may get before new ones are refused; see `crowd`. */
   maxSlowdown: number
   /** What the bodies of the requests in flight may weigh together; see `bodyBudget`. */
@@ -44,10 +46,11 @@ export type ServiceLimits = LoadLimits & {
 export const DEFAULT_LIMITS: ServiceLimits = {
   maxInFlight: 1000,
   maxEventLoopDelayMs: 250,
+  crowdSize: 256,
   maxSlowdown: 4,
-  maxBodyBytes: 48 * 1_048_576,
+  maxBodyBytes: 32 * 1_048_576,
   patienceMs: 30_000,
-  rate: { requestsPerSecond: 2000, burst: 4000 },
+  rate: { requestsPerSecond: 10_000, burst: 20_000 },
 }
 
 /** The `WWW-Authenticate` of a 401. */

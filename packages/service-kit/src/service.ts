@@ -87,7 +87,7 @@ export const createService = (options: ServiceOptions): Service => {
     patienceMs,
   })
   const load = loadGuard(limits)
-  const crowd = createCrowd({ most: limits.maxInFlight, maxSlowdown: limits.maxSlowdown })
+  const crowd = createCrowd({ least: limits.crowdSize, most: limits.maxInFlight, maxSlowdown: limits.maxSlowdown })
   const bodies = bodyBudget(limits.maxBodyBytes, () => metrics.shed.inc({ reason: 'body_bytes' }))
   const answer = answerer(options, load, table)
   const record = requestRecorder(log, metrics, load, crowd)
