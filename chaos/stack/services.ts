@@ -18,6 +18,7 @@ const DEPLOYER = {
   LEASE: '2s',
   // Longer than black hole, vendor delay and step together may hold a request back.
   SETTLE_TIME: '6s',
+  VENDOR_CACHE_TIME: '750ms',
   VENDOR_REQUEST_TIMEOUT: '700ms',
   SWEEP_INTERVAL: '500ms',
   RETRY_MAX: '3s',

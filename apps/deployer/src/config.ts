@@ -43,9 +43,11 @@ export const settings = {
     default: 86_400_000,
     description: 'for how long removing what a failed deployment left is tried',
   }),
+  VENDOR_CACHE_TIME: setting.durationMs({ default: 15_000, description: 'how old what a vendor answers may be' }),
   SETTLE_TIME: setting.durationMs({
-    default: 30_000,
-    description: "until a vendor's caches have forgotten and a lost request has landed; not less than LEASE",
+    default: 45_000,
+    description:
+      'until a lost request has landed and its effect shows; not less than LEASE, nor than 40 % of LEASE, VENDOR_REQUEST_TIMEOUT and VENDOR_CACHE_TIME together',
   }),
   POLL_MIN: setting.durationMs({ default: 1_000, description: 'the shortest pause between two looks at a deployment' }),
   POLL_MAX: setting.durationMs({ default: 15_000, description: 'the longest pause between two looks at a deployment' }),
@@ -74,11 +76,15 @@ const MAX_ATTEMPTS = 10
  */
 export const deployerConfig = (env: Environment) => {
   const config = loadConfig(env, settings)
+  const stepMs = Math.floor(config.LEASE * 0.4)
   // What a frozen worker sent with its last breath must be over before anything is written over it.
   if (config.SETTLE_TIME < config.LEASE) throw new ConfigError(['SETTLE_TIME must be at least LEASE'])
+  // It was sent before its step ended, lands in a request's time, and is hidden by a cache for as long as that lasts.
+  const latestMs = stepMs + config.VENDOR_REQUEST_TIMEOUT + config.VENDOR_CACHE_TIME
+  if (config.SETTLE_TIME < latestMs) throw new ConfigError([`SETTLE_TIME must be at least ${latestMs} ms`])
   return {
     ...config,
-    stepMs: Math.floor(config.LEASE * 0.4),
+    stepMs,
     limits: {
       queueingMs: config.QUEUEING_TIMEOUT,
       deployingMs: config.DEPLOYMENT_TIMEOUT,

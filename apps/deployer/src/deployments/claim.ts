@@ -35,7 +35,7 @@ export const claimDeployment = async (
     )
     select held.account_id, held.id, held.model_id, held.kind, held.generation, held.model_vendor, held.configuration,
       held.phase, held.reason_code, held.status_message, held.attempts, claimed.fence, held.model_availability,
-      held.traceparent,
+      held.traceparent, coalesce(held.unsettled_at, held.claimed_at) is not null as "mayHaveActed",
       extract(epoch from now() - held.created_at)::float8 * 1000 as "queuedMs",
       extract(epoch from now() - held.accepted_at)::float8 * 1000 as "acceptedMs",
       extract(epoch from held.deadline - now())::float8 * 1000 as "leftMs",

@@ -19,6 +19,8 @@ export type Claim = Spec & {
   status_message: string | null
   attempts: number
   fence: number
+  /** Whether an earlier step may, for all anybody knows, have changed something at the vendor. */
+  mayHaveActed: boolean
   /** Whether the model served something when last looked at. */
   model_availability: ModelAvailability
   queuedMs: number

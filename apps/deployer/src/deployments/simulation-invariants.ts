@@ -17,13 +17,15 @@ export type Outcome = {
   fateOf: (generation: number) => Fate
 }
 
+/** A deletion that was given up half-way leaves a model failed that was not deploying. */
 const legalPath = (statuses: readonly string[]): boolean =>
-  statuses.every((status, index) => (status === 'deploying') !== (statuses[index - 1] === 'deploying'))
+  statuses.every(
+    (status, index) =>
+      (status === 'deploying') !== (statuses[index - 1] === 'deploying') || (index > 0 && status === 'failed'),
+  )
 
 const matchesModel = ({ status, model_availability, removed, generation }: Model, live: Endpoint | null) => {
   if (removed) return live === null
-  // A deletion that was given up half-way leaves nobody knowing.
-  if (model_availability === 'unknown') return true
   if (status === 'ready') return live?.generation === generation && live.state === 'ready'
   return model_availability !== 'unavailable' || live === null
 }

@@ -14,6 +14,7 @@ export type Guards = {
   stamp: boolean
   adoption: boolean
   stepEnd: boolean
+  lastCheck: boolean
 }
 
 export type SimulatedPortsOptions = {

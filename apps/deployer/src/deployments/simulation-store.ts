@@ -33,6 +33,7 @@ const heldRow = (row: Row, { model_availability }: Model, now: number, settlesIn
   model_vendor: 'launch',
   configuration: '{}',
   traceparent: null,
+  mayHaveActed: (row.unsettled_at ?? row.claimed_at) !== null,
   model_availability,
   queuedMs: now - row.created_at,
   acceptedMs: row.accepted_at === null ? null : now - row.accepted_at,

@@ -14,6 +14,8 @@ export type SimulatedVendorOptions = {
   hangMs: number
   /** Where the worker that calls may be killed or frozen. */
   fault: () => Promise<void>
+  /** Whether the driver looks at the time once more in the moment of sending. */
+  lastCheck: boolean
   /** Switched off, no trouble is made any more. */
   troubled: () => boolean
 }
@@ -30,10 +32,13 @@ const attempt = (effect: () => unknown): void => {
 }
 
 /** Requests that are refused, hang, take effect though nobody waits any more, or whose answer gets lost. */
-const wire = ({ clock, random, hangMs, fault, troubled }: SimulatedVendorOptions) => {
+const wire = ({ clock, random, hangMs, fault, troubled, lastCheck }: SimulatedVendorOptions) => {
   return async <Result>(step: Step, isWrite: boolean, effect: () => Result): Promise<Result> => {
     await fault()
     step.remainingMs()
+    // The connection is made meanwhile.
+    await fault()
+    if (lastCheck) step.remainingMs()
     const trouble = troubled() ? random() : 1
     if (trouble < 0.04) throw lost(false)
     if (trouble < 0.06) throw new VendorError('vendor_error', { retryable: true })

@@ -4,7 +4,7 @@ import { ALL_GUARDS, simulate } from './simulation.ts'
 import type { Guards } from './simulation-ports.ts'
 
 /** Seeds of histories that once went wrong; each keeps its lesson. */
-const REGRESSIONS: readonly number[] = [1_038_291]
+const REGRESSIONS: readonly number[] = [165, 2_257, 2_336, 13_812, 16_001, 1_038_291, 1_042_747]
 
 const firstBroken = async (from: number, histories: number, guards: Guards = ALL_GUARDS) => {
   for (let seed = from; seed < from + histories; seed += 1) {
@@ -27,6 +27,12 @@ describe('histories of kills, freezes, lost doorbells and a hostile vendor', () 
     for (const seed of REGRESSIONS) expect(await simulate(seed), `seed ${seed}`).toBeNull()
   })
 
+  test('a request sent late, by a worker frozen while it connected, is how a ready model lost its endpoint', async () => {
+    const unchecked = { ...ALL_GUARDS, stepEnd: false, lastCheck: false }
+    expect(await simulate(13_812, unchecked)).toBe('the model is ready and available while the vendor has null')
+    expect(await simulate(2_336, { ...ALL_GUARDS, lastCheck: false })).toContain('ready and available while the vendor')
+  })
+
   test('replay exactly from their seed', async () => {
     const broken = await firstBroken(1, 5_000, { ...ALL_GUARDS, fence: false })
     const seed = Number(/^seed (\d+)/.exec(broken ?? '')?.[1])
@@ -42,6 +48,7 @@ describe('negative controls: the simulation notices when there is', () => {
     ['stamp', 'no generation stamp'],
     ['adoption', 'no adoption of what a lost request created'],
     ['stepEnd', 'no end of a frozen step'],
+    ['lastCheck', 'no look at the time in the moment of sending'],
   ]
   test.each(controls)(
     '%s: %s',

@@ -15,6 +15,7 @@ export const ALL_GUARDS: Guards = {
   stamp: true,
   adoption: true,
   stepEnd: true,
+  lastCheck: true,
 }
 
 const LIMITS: Limits = {
@@ -34,7 +35,9 @@ const LIMITS: Limits = {
 const LEASE_MS = 12_000
 const STEP_MS = 5_000
 const STALE_MS = 15_000
-const HANG_MS = 15_000
+const TRAVEL_MS = 100
+/** A request that nobody waits for any more takes effect as late as the settling allows for: a cache may still hide it. */
+const HANG_MS = LIMITS.settleMs - STEP_MS - STALE_MS - TRAVEL_MS
 const REQUESTS_MS = 200_000
 /** Kills, freezes and vendor trouble end here; from then on everything must converge. */
 const CALM_MS = 150_000
@@ -90,7 +93,9 @@ export const simulate = async (seed: number, guards: Guards = ALL_GUARDS): Promi
   }
   const tables = simulatedTables(clock.now, onDue)
   const store = simulatedStore(tables, { now: clock.now, leaseMs: LEASE_MS, limits: LIMITS, guards, onDue })
-  const vendor = simulatedVendor({ clock, random, fateOf, staleMs: STALE_MS, hangMs: HANG_MS, fault, troubled })
+  const { lastCheck } = guards
+  const late = { staleMs: STALE_MS, hangMs: HANG_MS, lastCheck }
+  const vendor = simulatedVendor({ clock, random, fateOf, fault, troubled, ...late })
   const onBroken = (invariant: string) => broken.push(invariant)
   const limits = { limits: LIMITS, stepMs: STEP_MS }
   const ports = simulatedPorts({ clock, random, troubled, fault, store, vendor, guards, onBroken, ...limits })

@@ -19,10 +19,12 @@ const MOVES = 30
 /** A claim without what only one of the two stores knows; times to the second, for the real one's clock runs on. */
 const comparable = (claim: Claim | null) => {
   if (claim === null) return null
-  const { kind, generation, phase, reason_code, status_message, attempts, fence, model_availability } = claim
+  const { kind, generation, phase, reason_code, status_message, attempts, fence, model_availability, mayHaveActed } =
+    claim
   const seconds = (ms: number | null) => (ms === null ? null : Math.round(ms / 1_000))
   const times = [claim.queuedMs, claim.acceptedMs, claim.leftMs, claim.settlesInMs].map(seconds)
-  return { kind, generation, phase, reason_code, status_message, attempts, fence, model_availability, times }
+  const row = { kind, generation, phase, reason_code, status_message, attempts, fence }
+  return { ...row, model_availability, mayHaveActed, times }
 }
 
 const SIGHTINGS = [

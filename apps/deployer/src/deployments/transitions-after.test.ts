@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { accepted, after, claim, endpoint, error, LIMITS, noWorkers } from '../fixtures/claims.fixture.ts'
+import type { VendorError } from '../vendors/vendor-error.ts'
 import type { Endpoint } from '../vendors/vendor.ts'
 import type { Claim } from './deployment.ts'
 import { availabilityOf } from './transitions.ts'
@@ -95,7 +96,7 @@ describe('delete and cleanup', () => {
     expect(change.waitMs).not.toBeNull()
   })
 
-  test('the vendor refuses -> the delete fails, the record stays and nobody knows what serves', () => {
+  test('the vendor refuses at once -> the delete fails, the record stays and nobody knows what serves', () => {
     const change = after(remove(), error('vendor_unauthorized', { retryable: false }))
     expect(change).toMatchObject({ phase: 'failed', reason_code: 'vendor_unauthorized', cleanup: false })
     expect(change.model).toEqual({ model_availability: 'unknown' })
@@ -115,10 +116,24 @@ describe('delete and cleanup', () => {
       phase: 'timed_out',
       reason_code: 'teardown_timeout',
     })
-    expect(after(slow, error('vendor_unavailable'))).toMatchObject({
-      phase: 'timed_out',
-      model: { model_availability: 'unknown' },
-    })
+  })
+
+  test.each<[string, Partial<Claim>, Endpoint | null | VendorError]>([
+    ['the vendor still removes', { phase: 'tearing_down' }, endpoint({ state: 'deleting' })],
+    ['the vendor is away after a removal', { phase: 'tearing_down' }, error('vendor_unavailable')],
+    ['its first removal got no answer', {}, error('vendor_unavailable', { uncertain: true })],
+    ['an earlier worker died over it', { mayHaveActed: true }, error('vendor_unavailable')],
+    ['it is gone, but a late create may bring it back', { settlesInMs: 1 }, null],
+  ])('given up when %s -> not ready any more, and the rest is removed', (_case, over, seen) => {
+    const change = after(remove({ queuedMs: LIMITS.teardownMs, ...over }), seen)
+    expect(change).toMatchObject({ phase: 'timed_out', reason_code: 'teardown_timeout', cleanup: true })
+    const model = { status: 'failed', status_reason: change.status_message, model_availability: 'unavailable' }
+    expect(change.model).toEqual(model)
+  })
+
+  test('given up before anything was sent -> the model stays as it is', () => {
+    const change = after(remove({ queuedMs: LIMITS.teardownMs }), error('vendor_unavailable'))
+    expect(change).toMatchObject({ phase: 'timed_out', model: { model_availability: 'unknown' }, cleanup: false })
   })
 
   test('a cleanup tries on whatever the vendor says, until its own limit', () => {

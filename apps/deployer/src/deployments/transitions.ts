@@ -87,14 +87,18 @@ const ends = (
   }
 }
 
-/** The teardown ends without the endpoint being gone: the model stays and can be deleted again. */
-const givesUp = (claim: Claim, reason_code: ReasonCode, status_message: string): Change => ({
-  ...CALM,
-  phase: reason_code === 'teardown_timeout' ? 'timed_out' : 'failed',
-  reason_code,
-  status_message,
-  model: claim.kind === 'delete' ? { model_availability: 'unknown' } : 'unchanged',
-})
+/**
+ * The teardown ends without the endpoint being gone: the model stays and can be deleted again. Once anything may have
+ * been removed it is not ready any more, and what is left is removed as after a failed deployment.
+ */
+const givesUp = (claim: Claim, reason_code: ReasonCode, status_message: string): Change => {
+  const phase = reason_code === 'teardown_timeout' ? 'timed_out' : 'failed'
+  const given = { ...CALM, phase, reason_code, status_message } as const
+  if (claim.kind === 'cleanup') return given
+  if (claim.phase === 'queued' && !claim.mayHaveActed) return { ...given, model: { model_availability: 'unknown' } }
+  const model = { status: 'failed', status_reason: status_message, model_availability: 'unavailable' } as const
+  return { ...given, model, cleanup: true }
+}
 
 const TIMEOUT_REASONS: Record<ActivePhase, ReasonCode> = {
   queued: 'queue_timeout',
@@ -147,14 +151,15 @@ const removes = (claim: Claim, endpoint: Endpoint | null, limits: Limits): Chang
   if (endpoint === null && claim.settlesInMs === 0) {
     return { ...CALM, phase: 'succeeded', model: claim.kind === 'delete' ? 'removed' : 'unchanged' }
   }
-  if (isLate(claim, limits)) return timesOut(claim)
+  if (isLate(claim, limits)) return timesOut({ ...claim, mayHaveActed: true })
   const phase = endpoint === null ? claim.phase : 'tearing_down'
   const waitMs = endpoint === null ? Math.min(claim.settlesInMs, limits.pollMaxMs) : pollMs(claim, limits)
   return goesOn(claim, phase, waitMs, progressMessage('tearing_down', null))
 }
 
 /** The step failed: end when another try cannot help or comes too late, else try again, ever more seldom. */
-const fails = (claim: Claim, error: VendorError, limits: Limits, random: number): Change => {
+const fails = (held: Claim, error: VendorError, limits: Limits, random: number): Change => {
+  const claim = { ...held, mayHaveActed: held.mayHaveActed || error.uncertain }
   const attempts = claim.attempts + 1
   const mayBePermanent = error.reason === 'vendor_error' || error.reason === 'internal_error'
   const hopeless = !error.retryable || (mayBePermanent && attempts >= limits.maxAttempts)

@@ -73,6 +73,17 @@ describe('a request', () => {
     })
   })
 
+  test('is not sent when its step ended while the connection was made, and so has no uncertain outcome', async () => {
+    const { http, seen, outcomes } = await vendor((_request, response) => json(response, 200, {}))
+    const looks = [5_000, 5_000]
+    const overrun = startStep(0)
+    const step = { ...overrun, remainingMs: () => looks.shift() ?? overrun.remainingMs() }
+    expect(await failure(http.call(write, step))).toMatchObject({ reason: 'vendor_unavailable', uncertain: false })
+    expect(await http.call(read, startStep(5_000))).toMatchObject({ status: 200 })
+    expect(seen.map(({ method }) => method)).toEqual(['GET'])
+    expect(outcomes).toEqual(['not_sent', '2xx'])
+  })
+
   test('is answered with no body when the answer is not JSON, and with the Retry-After in milliseconds', async () => {
     const { http } = await vendor((_request, response) => response.writeHead(429, { 'retry-after': '7' }).end('<html>'))
     expect(await http.call(write, startStep(5_000))).toEqual({ status: 429, body: undefined, retryAfterMs: 7_000 })

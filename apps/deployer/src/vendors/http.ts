@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Tracer } from '@keelson/service-kit'
-import { Agent, request } from 'undici'
+import { Agent, request, type Dispatcher } from 'undici'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { limited } from './limited.ts'
 import { places } from './places.ts'
@@ -98,16 +98,30 @@ const noAnswer = (error: unknown, isWrite: boolean): VendorError => {
 
 const isDown = (status: number): boolean => status === 502 || status === 503 || status === 504
 
+/** Looks at the time in the moment of sending: a worker may have been frozen since, while the connection was made. */
+const onlyInTime =
+  (step: Step): Dispatcher.DispatcherComposeInterceptor =>
+  (dispatch) =>
+  (options, handler) => {
+    const start = handler.onRequestStart?.bind(handler)
+    handler.onRequestStart = (controller, context) => {
+      step.remainingMs()
+      start?.(controller, context)
+    }
+    return dispatch(options, handler)
+  }
+
 type Sender = (call: Call, step: Step) => Promise<Answer>
 
 /** One request, once: with a timeout, and through the circuit breaker. */
 const sender = (dispatcher: Agent, { baseUrl, apiKey, requestTimeoutMs, breaker }: VendorHttpOptions): Sender => {
   const root = baseUrl.replace(/\/+$/, '')
   const authorization = `Basic ${Buffer.from(`${apiKey}:`).toString('base64')}`
-  const exchange = async ({ method, path, body, traceparent }: Call, signal: AbortSignal): Promise<Answer> => {
+  const exchange = async (call: Call, step: Step, signal: AbortSignal): Promise<Answer> => {
+    const { method, path, body, traceparent } = call
     const { statusCode, headers, ...response } = await request(`${root}${path}`, {
       method,
-      dispatcher,
+      dispatcher: dispatcher.compose(onlyInTime(step)),
       signal,
       headers: {
         accept: 'application/json',
@@ -129,11 +143,12 @@ const sender = (dispatcher: Agent, { baseUrl, apiKey, requestTimeoutMs, breaker 
       throw new VendorError('vendor_unavailable', { detail, retryable: true, retryAfterMs: refusedForMs })
     }
     try {
-      const answer = await limited(timeoutMs, step.hurry, (signal) => exchange(call, signal))
+      const answer = await limited(timeoutMs, step.hurry, (signal) => exchange(call, step, signal))
       if (isDown(answer.status)) breaker.failed()
       else breaker.succeeded()
       return answer
     } catch (error) {
+      if (error instanceof VendorError) throw error
       breaker.failed()
       throw noAnswer(error, call.method !== 'GET')
     }
