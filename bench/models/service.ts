@@ -11,7 +11,7 @@ import { createLogger, createMetrics, listen, typeId } from '@keelson/service-ki
 
 /** platform-api as a process of its own and, beside it, a handler that only inserts the same body and commits. */
 const KEYS = 4
-const [, , url = ''] = process.argv
+const [, , url = '', redisUrl = ''] = process.argv
 const pepper = Buffer.alloc(32, 'bench')
 
 const servePlainInsert = async ({ sql }: Database): Promise<string> => {
@@ -48,7 +48,7 @@ const log = createLogger({ service: 'platform-api', level: 'fatal' })
 const { authenticate } = authenticator({ db, pepper, header: 'x-api-key' })
 const app = createApp({
   db,
-  queue: await connectQueue({ redisUrl: process.env['REDIS_URL'], databaseUrl: url, log }),
+  queue: await connectQueue({ redisUrl, databaseUrl: url, log }),
   accountKeys: accountKeys(provider, accountKeyStore(db), { cacheSize: 1000, ttlMs: 900_000 }),
   authenticate,
   idempotency: idempotencyStore(db, pepper),

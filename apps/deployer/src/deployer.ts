@@ -51,8 +51,9 @@ export const startDeployer = (options: DeployerOptions): AsyncDisposable => {
   // Every vendor call under way listens.
   setMaxListeners(0, hurry)
   const begin = () => startStep(config.stepMs, hurry)
+  // Not waited for: a ring may be lost anyway, and nobody who works is to be held up by it.
   const ring: Ports['ring'] = async ({ account_id, id }, delayMs) => {
-    await queue?.ring('advance_deployment', { account_id, deployment_id: id }, { delayMs: delayMs + DOORBELL_PAD_MS })
+    void queue?.ring('advance_deployment', { account_id, deployment_id: id }, { delayMs: delayMs + DOORBELL_PAD_MS })
   }
   const ports = { store, vendors, ring, startStep: begin, random: Math.random, limits: config.limits }
   const advance = worker({ ports, metrics, tracer, log })

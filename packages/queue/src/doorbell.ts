@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { Producer, Ring } from './backend.ts'
 import { doorbellHealth, type DoorbellState } from './doorbell-health.ts'
 import type { Observer, RingResult } from './observer.ts'
@@ -8,6 +8,8 @@ import { within } from './within.ts'
 /** How long a caller waits at most; the ring goes on without it. */
 const CALLER_BUDGET_MS = 50
 const MAX_WAITING = 10_000
+/** Between two batches: a lone ring goes at once, and many share a statement instead of slowing down whom they serve. */
+const PAUSE_MS = 50
 /** While nobody answers, a few rings a second are enough to notice that somebody does. */
 const MAX_WAITING_WHEN_FAILING = 16
 
@@ -27,7 +29,7 @@ const emptyBatch = (): Batch => {
 }
 
 /**
- * Rings for one job. One batch is on its way at a time and the next one gathers meanwhile: equal rings that wait
+ * Rings for one job. One batch is on its way at a time and the next one gathers meanwhile, and for a moment longer: equal rings that wait
  * become one, while a ring that was already sent never absorbs a later one.
  */
 export const doorbell = (job: string, open: () => Producer, { count, log }: Observer): Doorbell => {
@@ -35,6 +37,7 @@ export const doorbell = (job: string, open: () => Producer, { count, log }: Obse
   const health = doorbellHealth(job, log)
   let next = emptyBatch()
   let flushing: Promise<void> | null = null
+  const closing = new AbortController()
 
   const tally = (result: RingResult) => count('queue_rings_total', { job, result })
 
@@ -57,6 +60,7 @@ export const doorbell = (job: string, open: () => Producer, { count, log }: Obse
       const result = await deliver([...batch.rings.values()])
       for (const _ of batch.rings) tally(result)
       batch.end()
+      await delay(PAUSE_MS, undefined, { signal: closing.signal }).catch(() => {})
     }
     flushing = null
   }
@@ -73,6 +77,7 @@ export const doorbell = (job: string, open: () => Producer, { count, log }: Obse
     },
     state: health.state,
     close: async () => {
+      closing.abort()
       await flushing
       await producer.close()
     },

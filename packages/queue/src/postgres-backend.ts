@@ -11,6 +11,8 @@ const WORKER_TIMEOUT_MS = 10_000
 const PING_TIMEOUT_MS = 1_000
 const CLOSE_TIMEOUT_MS = 1_000
 const MAX_WORKER_CONNECTIONS = 4
+/** A bulk of BullMQ makes temporary tables, which takes as long as five single jobs. */
+const WORTH_A_BULK = 6
 
 const withSearchPath = (databaseUrl: string): string => {
   const url = new URL(databaseUrl)
@@ -43,7 +45,9 @@ const producer = (pool: Pool, name: string): Producer => {
       await queue.waitUntilReady()
     },
     add: async (rings) => {
-      await queue.addBulk(bulkJobs(name, rings))
+      const jobs = bulkJobs(name, rings)
+      if (jobs.length >= WORTH_A_BULK) await queue.addBulk(jobs)
+      else await Promise.all(jobs.map(({ name: job, data, opts }) => queue.add(job, data, opts)))
     },
     close: () => queue.close(),
   }

@@ -75,7 +75,7 @@ describe('a request', () => {
 
   test('is not sent when its step ended while the connection was made, and so has no uncertain outcome', async () => {
     const { http, seen, outcomes } = await vendor((_request, response) => json(response, 200, {}))
-    const looks = [5_000, 5_000]
+    const looks = [5_000]
     const overrun = startStep(0)
     const step = { ...overrun, remainingMs: () => looks.shift() ?? overrun.remainingMs() }
     expect(await failure(http.call(write, step))).toMatchObject({ reason: 'vendor_unavailable', uncertain: false })

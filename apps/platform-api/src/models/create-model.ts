@@ -4,6 +4,7 @@ import { constraintOf, type Database } from '@keelson/database'
 import { DEPLOYED_VENDORS, MODEL_NAME_KEY, type DeployedVendor } from '@keelson/database/platform'
 import { ApiError, typeId, type Principal } from '@keelson/service-kit'
 import { reconfigure } from './deploy.ts'
+import type { ModelInserts } from './insert-models.ts'
 import { replacedConfiguration } from './merged-configuration.ts'
 import { MODEL_COLUMNS, type ModelRow } from './model-row.ts'
 
@@ -27,28 +28,27 @@ export const nameTaken = (): never => {
 /** Whether a write failed because another model of the vendor has the name. */
 export const isNameTaken = (error: unknown): boolean => constraintOf(error) === MODEL_NAME_KEY
 
-/** One statement: the model and its first deployment are both there, or neither. */
-const insertModel = async ({ sql }: Database, { body, principal, traceparent }: CreateModel): Promise<Accepted> => {
-  const { account_id, identity_id, identity_type } = principal
-  const deploys = isDeployed(body.model_vendor)
-  const configuration = deploys ? writeJson(body.vendor_configuration) : null
+const insertModel = async (insert: ModelInserts, { body, principal, traceparent }: CreateModel): Promise<Accepted> => {
+  const { name, model_type, model_vendor } = body
+  const deploys = isDeployed(model_vendor)
   const deployment_id = deploys ? typeId('deploy') : null
-  const [model] = await sql<ModelRow[]>`
-    with model as (
-      insert into platform.models (account_id, id, name, model_type, model_vendor, model_metadata, vendor_configuration,
-        status, model_availability, generation, created_by_identity_type, created_by_user_id)
-      values (${account_id}, ${typeId('model')}, ${body.name}, ${body.model_type}, ${body.model_vendor},
-        ${body.model_metadata === undefined ? null : jsonTextOf(body.model_metadata)}, ${configuration},
-        ${deploys ? 'deploying' : 'ready'}, ${deploys ? 'unavailable' : 'available'}, ${deploys ? 1 : 0},
-        ${identity_type}, ${identity_id})
-      returning *
-    ), deployment as (
-      insert into platform.deployments (account_id, id, model_id, kind, generation, model_vendor, configuration, traceparent)
-      select account_id, ${deployment_id}, id, 'create', generation, model_vendor, vendor_configuration, ${traceparent}
-      from model where ${deploys}
-    )
-    select ${sql(MODEL_COLUMNS)} from model`
-  return { model: model as ModelRow, deployment_id }
+  const model: Omit<ModelRow, 'created_at'> = {
+    id: typeId('model'),
+    name,
+    model_type,
+    model_vendor,
+    model_metadata: body.model_metadata === undefined ? null : jsonTextOf(body.model_metadata),
+    vendor_configuration: deploys ? writeJson(body.vendor_configuration) : null,
+    status: deploys ? 'deploying' : 'ready',
+    status_reason: null,
+    model_availability: deploys ? 'unavailable' : 'available',
+    generation: deploys ? 1 : 0,
+    revision: 1,
+    created_by_identity_type: principal.identity_type,
+    created_by_user_id: principal.identity_id,
+  }
+  const created_at = await insert({ ...model, account_id: principal.account_id, deployment_id, traceparent })
+  return { model: { ...model, created_at }, deployment_id }
 }
 
 /** `on_conflict: update`: the request's metadata and whole configuration replace those of the model that has the name. */
@@ -80,14 +80,17 @@ const updateNamesake = ({ sql }: Database, { body, principal, traceparent }: Cre
  *
  * @throws ApiError `feature_disabled` for a hosted model without the gateway, `model_exists`, `model_deploying`
  */
-export const createModel = async (db: Database, request: CreateModel): Promise<Accepted> => {
+export const createModel = async (
+  { db, insert }: { db: Database; insert: ModelInserts },
+  request: CreateModel,
+): Promise<Accepted> => {
   const { body, nativeInferenceGateway } = request
   if (!isDeployed(body.model_vendor) && !nativeInferenceGateway) {
     throw new ApiError('feature_disabled', 'Hosted models need the native inference gateway, which is switched off')
   }
   for (;;) {
     try {
-      return await insertModel(db, request)
+      return await insertModel(insert, request)
     } catch (error) {
       if (!isNameTaken(error)) throw error
       if (body.on_conflict === 'error') return nameTaken()

@@ -3,6 +3,7 @@ import { entityTag, type Call, type Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
 import { createModel } from './create-model.ts'
 import { deleteModel } from './delete-model.ts'
+import { modelInserts } from './insert-models.ts'
 import { presentDeployment, presentModel, type ModelRow } from './model-row.ts'
 import { poll } from './poll.ts'
 import { modelStore } from './store.ts'
@@ -45,6 +46,7 @@ export const modelRoutes = (
   { db, queue, nativeInferenceGateway }: Pick<Deps, 'db' | 'queue' | 'nativeInferenceGateway'>,
 ) => {
   readRoutes(service, { db })
+  const insert = modelInserts(db)
 
   /** After the commit, and without waiting: the deployer also finds what nobody rang for. */
   const ring = (account_id: string, deployment_id: string | null, traceparent: string | null) => {
@@ -53,7 +55,10 @@ export const modelRoutes = (
   }
 
   service.handle(models.createModel, async ({ body, principal, traceparent, respond }) => {
-    const { model, deployment_id } = await createModel(db, { body, principal, traceparent, nativeInferenceGateway })
+    const { model, deployment_id } = await createModel(
+      { db, insert },
+      { body, principal, traceparent, nativeInferenceGateway },
+    )
     ring(principal.account_id, deployment_id, traceparent)
     return answerWith({ respond }, model)
   })

@@ -1,0 +1,51 @@
+import { createClient } from '@keelson/contracts/client'
+import { platformRoutes } from '@keelson/contracts/platform'
+import type { Database } from '@keelson/database'
+import { authenticator, idempotencyStore } from '@keelson/identity'
+import { createMetrics } from '@keelson/service-kit'
+import { TEST_PEPPER } from '@keelson/testing'
+import { expect, test } from 'vitest'
+import { createApp } from '../app.ts'
+import { testApp } from '../test-app.fixture.ts'
+
+/** Written for all keys together, now and then. */
+const isBookkeeping = (statement: string) => statement.includes('touch_api_keys')
+
+/** The same database, with the statements that are run through it written down. */
+const watched = (db: Database) => {
+  const statements: string[] = []
+  const sql = new Proxy(db.sql, {
+    apply: (target, self, args: [TemplateStringsArray | unknown, ...unknown[]]) => {
+      const [strings] = args
+      const statement = Array.isArray(strings) && 'raw' in strings ? strings.join('?') : null
+      if (statement !== null && !isBookkeeping(statement)) statements.push(statement)
+      return Reflect.apply(target as never, self, args)
+    },
+    get: (target, name) => {
+      if (name === 'begin' || name === 'unsafe') statements.push(String(name))
+      return Reflect.get(target, name) as unknown
+    },
+  })
+  return { db: { ...db, sql }, statements }
+}
+
+test('a GET of a model is one query, and a create is one: model and deployment together', async () => {
+  await using app = await testApp()
+  const { db, statements } = watched(app.db)
+  await using keys = authenticator({ db, pepper: TEST_PEPPER, header: 'x-api-key' })
+  const idempotency = idempotencyStore(db, TEST_PEPPER)
+  const service = createApp({ ...app, db, idempotency, authenticate: keys.authenticate, metrics: createMetrics() })
+  const { headers } = await app.client()
+  const client = createClient(platformRoutes, { fetch: service.fetch, headers })
+  const create = (name: string) =>
+    client.createModel({ body: { name, vendor_configuration: { model: 'llama-3-8b-instruct' } } })
+  const { id } = await create('first, and the key is looked up')
+  statements.length = 0
+  await create('second')
+  expect(statements).toEqual([
+    expect.stringMatching(/insert into platform\.models[^]*insert into platform\.deployments/),
+  ])
+  statements.length = 0
+  await client.getModel({ params: { model_id: id } })
+  expect(statements).toEqual([expect.stringMatching(/^\s*select \? from platform\.models/)])
+})
