@@ -4,14 +4,30 @@ import type { Vendor } from './insistent-client.ts'
 import { stepsOf, type Operation, type Step } from './steps.ts'
 import type { Link } from './wiring.ts'
 
-/** `connection`: nobody dies, the message or its answer is lost. `frozen`: the sender stops for longer than its lease. */
-export type Struck = 'deployer' | 'platform-api' | 'redis' | 'postgres' | 'connection' | 'frozen'
-export const STRUCK: readonly Struck[] = ['deployer', 'platform-api', 'redis', 'postgres', 'connection']
+/** Who dies at a step. */
+const KILLED = ['deployer', 'platform-api', 'redis', 'postgres'] as const
+
+/**
+ * What happens while nobody dies. `connection`: the message or its answer is lost. `frozen`: the sender stops for longer
+ * than its lease, and wakes up when another has taken over. `stalled`: so long that the queue gives its job to another.
+ * `duplicate`: the queue has the job ten times, for two workers at once. `deadline`: the time is over at this moment.
+ */
+const DISTURBED = ['connection', 'frozen', 'stalled', 'duplicate', 'deadline'] as const
+
+export type Struck = (typeof KILLED)[number] | (typeof DISTURBED)[number]
+export const STRUCK: readonly Struck[] = [...KILLED, ...DISTURBED]
+
+/** Whether somebody has to be started again. */
+export const isKilled = (struck: Struck): struck is (typeof KILLED)[number] => KILLED.some((one) => one === struck)
+
+/** Whether it takes another worker to see anything. */
+export const needsTwoWorkers = ({ struck }: FaultCase): boolean => /frozen|stalled|duplicate/.test(struck)
 
 export type FaultCase = { vendor: Vendor; operation: Operation; step: Step; when: 'before' | 'after'; struck: Struck }
 export type Verdict = { wrong: string[]; ms: number }
 
-const FREEZE_MS = 1_500
+const FREEZE_MS = { frozen: 1_500, stalled: 3_500 } as const
+const COPIES = 10
 
 export const nameOf = ({ vendor, operation, step, when, struck }: FaultCase): string =>
   `${operation} ${vendor}: ${struck} ${when} "${step.name}"`
@@ -35,12 +51,14 @@ export const isOf =
 /** Strikes, and says what becomes of the message: with its sender or its receiver gone, it is lost. */
 export const strike = async (stack: FaultStack, struck: Struck, link: Link): Promise<'pass' | 'cut'> => {
   if (struck === 'connection') return 'cut'
-  if (struck === 'frozen') {
+  if (struck === 'duplicate') await stack.ringForAll(COPIES)
+  if (struck === 'deadline') await stack.endTheTime()
+  if (struck === 'frozen' || struck === 'stalled') {
     stack.signal(link.from, 'SIGSTOP')
-    await delay(FREEZE_MS)
+    await delay(FREEZE_MS[struck])
     stack.signal(link.from, 'SIGCONT')
-    return 'pass'
   }
+  if (!isKilled(struck)) return 'pass'
   const victim: Victim = struck === 'deployer' && link.from.endsWith('deployer') ? link.from : struck
   await stack.kill(victim)
   return victim === link.from || victim === link.to ? 'cut' : 'pass'

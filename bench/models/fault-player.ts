@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isOf, strike, type FaultCase, type Verdict } from './fault-case.ts'
+import { isKilled, isOf, strike, type FaultCase, type Verdict } from './fault-case.ts'
 import type { FaultStack } from './fault-stack.ts'
 import { changeTo, insistentClient, type InsistentClient } from './insistent-client.ts'
-import { wrongs } from './invariants.ts'
+import { untilNothingIsUnderWay, wrongs } from './invariants.ts'
 import { readyModels, SETTLED_WITHIN_MS } from './ready-models.ts'
 import type { Link } from './wiring.ts'
 
@@ -21,8 +21,14 @@ const operate = async (client: InsistentClient, models: Models, { operation, ven
 }
 
 const restart = async (stack: FaultStack, { struck }: FaultCase, { from }: Link): Promise<void> => {
-  if (struck === 'connection' || struck === 'frozen') return
+  if (!isKilled(struck)) return
   await stack.restart(struck === 'deployer' && from !== 'platform-api' ? from : struck)
+}
+
+/** A model that serves when its time ends is ready; a repeated delete goes on where a late one was given up. */
+const expectedOf = ({ operation, struck }: FaultCase): string[] => {
+  if (operation === 'delete') return ['gone']
+  return struck === 'deadline' ? ['ready', 'deployment_timeout'] : ['ready']
 }
 
 /** Plays cases on a stack, one after the other. */
@@ -49,11 +55,12 @@ export const faultPlayer = (stack: FaultStack) => {
     await restart(stack, fault, link)
     const model_id = await operated
     const model = await client.settled(model_id, SETTLED_WITHIN_MS)
+    if (model?.status === 'deployment_timeout') await untilNothingIsUnderWay(stack, model_id)
     const ms = performance.now() - started
     const status = model?.status ?? 'gone'
-    const expected = operation === 'delete' ? 'gone' : 'ready'
-    const wrong = [...(status === expected ? [] : [`is ${status}`]), ...(await wrongs(stack, model_id))]
-    if (wrong.length === 0 && model !== null) await models.keep(vendor, model_id)
+    const isExpected = expectedOf(fault).includes(status)
+    const wrong = [...(isExpected ? [] : [`is ${status}`]), ...(await wrongs(stack, model_id))]
+    if (wrong.length === 0 && status === 'ready') await models.keep(vendor, model_id)
     return { wrong, ms }
   }
 

@@ -7,7 +7,7 @@ import { connect } from '@keelson/database'
 import { migrate } from '@keelson/database/migrate'
 import { bootstrapLocalAccount, openAccountKeys, systemSecret } from '@keelson/identity'
 import { createServiceUser } from '@keelson/local-stack'
-import { migrateQueue } from '@keelson/queue'
+import { connectQueue, migrateQueue } from '@keelson/queue'
 import { createKeyFile } from '@keelson/secrets'
 import { startSimulator } from '@keelson/vendor-simulator'
 import { supervisedPostgres, supervisedRedis } from '../spans/supervised.ts'
@@ -76,16 +76,36 @@ export const faultStack = async (choice: FaultStackChoice) => {
     return victim === 'redis' && redis ? redis : processOf(victim)
   }
   const headers = { 'x-api-key': shared.api_key }
+  const queueAt = {
+    databaseUrl: postgres.url,
+    redisUrl: redis === null ? undefined : `redis://127.0.0.1:${redis.port}`,
+  }
+  const bell = stack.use(await connectQueue(queueAt))
   const owned = stack.move()
   return {
     ...shared,
     db,
     simulator,
-    queueAt: { databaseUrl: postgres.url, redisUrl: redis === null ? undefined : `redis://127.0.0.1:${redis.port}` },
+    queueAt,
     platform: createClient(platformRoutes, { baseUrl: processOf('platform-api').url, headers }),
     setTrap: wires.setTrap,
     kill: (victim: Victim) => supervised(victim).kill(),
     restart: (victim: Victim) => supervised(victim).restart(),
+    /** Rings for every deployment under way, so many times. */
+    ringForAll: async (times: number): Promise<void> => {
+      const rows = await db.sql<{ account_id: string; deployment_id: string }[]>`
+        select account_id, id as deployment_id from platform.deployments where finished_at is null`
+      // With different delays: equal rings that wait become one.
+      const rings = rows.flatMap((row) => Array.from({ length: times }, (_, delayMs) => ({ row, delayMs })))
+      await Promise.all(rings.map(({ row, delayMs }) => bell.ring('advance_deployment', row, { delayMs })))
+    },
+    /** Every deployment under way is out of time. */
+    endTheTime: async (): Promise<void> => {
+      await db.sql`
+        update platform.deployments set created_at = created_at - interval '1 hour',
+          deadline = case when accepted_at is not null then now() end
+        where finished_at is null`
+    },
     signal: (name: ProcessName, signal: 'SIGSTOP' | 'SIGCONT') => process.kill(processOf(name).pid(), signal),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }

@@ -1,5 +1,5 @@
 import { ProblemError } from '@keelson/contracts/client'
-import { testRedis } from '@keelson/testing'
+import { eventually, testRedis } from '@keelson/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { QUICK_DEPLOYER, runningStack } from './running-stack.ts'
 
@@ -115,6 +115,29 @@ describe.each(backends)('the rules of models, with the queue in %s', (_backend, 
       expect(await refusal(update(a.id, { name: b.name, on_conflict: 'error' }))).toBe('409 model_exists')
       expect(await update(a.id, { name: b.name, on_conflict: 'swap' })).toMatchObject({ name: b.name })
       expect(await get(b.id)).toMatchObject({ name: a.name })
+    })
+  })
+
+  describe('states', () => {
+    test('deploying, out of time: deployment_timeout, nothing is left, and an update deploys it', async () => {
+      stack.simulator.assign({ endpoint: '*', profile: 'zero-workers' })
+      const { id } = await create({ vendor_configuration: LLM })
+      const isBuilt = async () => expect((await jobs(id))[0]).toMatchObject({ phase: 'starting' })
+      await eventually(isBuilt, { deadlineMs: 30_000, intervalMs: 100 })
+      stack.simulator.clearAssignments()
+      await stack.db.sql`update platform.deployments set deadline = now() where model_id = ${id}`
+      expect(await get(id, { wait: '60' })).toMatchObject({
+        status: 'deployment_timeout',
+        status_reason: expect.stringContaining('too few workers came up in time'),
+        model_availability: 'unavailable',
+      })
+      const endpoint = `keelson-${id.replace('model_', '')}`
+      const isGone = () => expect(stack.simulator.endpoint(endpoint)).toBeNull()
+      await eventually(isGone, { deadlineMs: 30_000, intervalMs: 100 })
+      const timedOut = { kind: 'create', phase: 'timed_out', reason_code: 'no_workers' }
+      expect(await jobs(id)).toMatchObject([{ kind: 'cleanup' }, timedOut])
+      expect(await update(id, { vendor_configuration: {} })).toMatchObject({ status: 'deploying' })
+      expect(await get(id, { wait: '60' })).toMatchObject({ status: 'ready' })
     })
   })
 

@@ -21,6 +21,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 const CONFIG = {
   stepMs: 5_000,
+  LEASE: 30_000,
   limits: { ...LIMITS, pollMinMs: 50, confirmMs: 20 },
   SWEEP_INTERVAL: 100,
   WORKER_CONCURRENCY: 8,

@@ -23,6 +23,7 @@ export type DeployerOptions = {
     | 'limits'
     | 'SWEEP_INTERVAL'
     | 'WORKER_CONCURRENCY'
+    | 'LEASE'
     | 'OBSERVE_INTERVAL'
     | 'ORPHAN_INTERVAL'
     | 'REMOVE_ORPHANS'
@@ -93,6 +94,6 @@ export const startDeployer = (options: DeployerOptions): AsyncDisposable => {
   // Beyond its share an account's doorbell is not heard: the reconciler comes by, and takes the accounts in turns.
   const handle = async ({ account_id = '', deployment_id }: JobPayload<'advance_deployment'>) =>
     void (await share.within(account_id, () => advance(deployment_id, 'doorbell')))
-  if (queue) stack.use(queue.work('advance_deployment', handle, { concurrency }))
+  if (queue) stack.use(queue.work('advance_deployment', handle, { concurrency, lockMs: config.LEASE }))
   return stack
 }

@@ -9,7 +9,7 @@ import { within } from './within.ts'
 const CALLER_BUDGET_MS = 50
 const MAX_WAITING = 10_000
 /** Between two batches: a lone ring goes at once, and many share a statement instead of slowing down whom they serve. */
-const PAUSE_MS = 50
+const PAUSE_MS = 100
 /** While nobody answers, a few rings a second are enough to notice that somebody does. */
 const MAX_WAITING_WHEN_FAILING = 16
 
