@@ -1,6 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
+import { describeMachine } from './harness/machine.ts'
 import { faultStack, type Victim } from './models/fault-stack.ts'
+import { recordSoak } from './models/soak-record.ts'
 import { soakClients } from './models/soak-clients.ts'
 import { problemsOf, underWay, type Problem } from './models/soak-verdict.ts'
 import { PROCESSES } from './models/wiring.ts'
@@ -8,6 +10,8 @@ import { PROCESSES } from './models/wiring.ts'
 // Kills deployers, the API, Redis (with its data) and Postgres at random while models are created, updated and deleted
 // at a vendor that fails, then looks for what was lost, doubled or stuck. Builds nothing:
 //   pnpm build && node bench/models-soak.ts [KILLS] [redis|postgres]
+// Every run is written down, so that short ones make a long one; this tells what all of them came to:
+//   node bench/models-soak-verdict.ts
 
 const [kills = '300', queue = 'redis'] = process.argv.slice(2) as [string?, ('redis' | 'postgres')?]
 const CLIENTS = 12
@@ -79,4 +83,5 @@ const verdict = {
   stuck: count('stuck'),
 }
 process.stdout.write(`${JSON.stringify(verdict)}\n`)
+await recordSoak({ ...verdict, commit: (await describeMachine()).commit, at: new Date().toISOString() })
 process.exitCode = problems.length === 0 ? 0 : 1
