@@ -43,9 +43,9 @@ const MESSAGES: Record<ReasonCode, string> = {
   vendor_unavailable: 'The serving vendor cannot be reached or is overloaded; trying again.',
 }
 
-/** The words for a reason, with the vendor's own where it has any. */
-export const reasonMessage = (reason: ReasonCode, vendorWords: string | null = null): string =>
-  vendorWords ? `${MESSAGES[reason]} The vendor's words: ${vendorWords}` : MESSAGES[reason]
+/** The words for a reason, with what is known in detail: the vendor's own words, the name of a credential. */
+export const reasonMessage = (reason: ReasonCode, detail: string | null = null): string =>
+  detail ? `${MESSAGES[reason]} Details: ${detail}` : MESSAGES[reason]
 
 /** The words for running out of time, with the state that lasted too long. */
 export const timeoutMessage = (reason: ReasonCode, lastState: string | null): string =>

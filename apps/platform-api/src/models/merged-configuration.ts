@@ -20,7 +20,7 @@ const readLaunch = storedJson(LaunchVendorConfiguration)
 const readLlmEngine = storedJson(LlmEngineVendorConfiguration)
 
 const mismatch = (vendor: string): never => {
-  throw new ApiError('vendor_mismatch', `The configuration is not one of a ${vendor} model`, {
+  throw new ApiError('vendor_mismatch', `The configuration is not one for the vendor ${vendor}`, {
     errors: [{ path: 'vendor_configuration', message: `does not match the vendor ${vendor}` }],
   })
 }
