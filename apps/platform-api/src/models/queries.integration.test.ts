@@ -15,14 +15,14 @@ const isBookkeeping = (statement: string) => statement.includes('touch_api_keys'
 const watched = (db: Database) => {
   const statements: string[] = []
   const sql = new Proxy(db.sql, {
-    apply: (target, self, args: [TemplateStringsArray | unknown, ...unknown[]]) => {
+    apply: (target, self, args: unknown[]) => {
       const [strings] = args
       const statement = Array.isArray(strings) && 'raw' in strings ? strings.join('?') : null
       if (statement !== null && !isBookkeeping(statement)) statements.push(statement)
       return Reflect.apply(target as never, self, args)
     },
     get: (target, name) => {
-      if (name === 'begin' || name === 'unsafe') statements.push(String(name))
+      if (name === 'begin' || name === 'unsafe') statements.push(name)
       return Reflect.get(target, name) as unknown
     },
   })
