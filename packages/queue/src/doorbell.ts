@@ -60,7 +60,7 @@ export const doorbell = (job: string, open: () => Producer, { count, log }: Obse
       const result = await deliver([...batch.rings.values()])
       for (const _ of batch.rings) tally(result)
       batch.end()
-      await delay(PAUSE_MS, undefined, { signal: closing.signal }).catch(() => {})
+      if (result === 'rung') await delay(PAUSE_MS, undefined, { signal: closing.signal }).catch(() => {})
     }
     flushing = null
   }
