@@ -16,7 +16,7 @@ const seedLargeThread = async ({ sql, account_id, checkpoints }: Stage, thread_i
     from generate_series(1, ${checkpoints}::integer) as n, unnest('{a,b,c,d}'::text[]) as channel`
   await sql`
     insert into agent.checkpoint_writes (account_id, thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob, task_path)
-    select ${account_id}, ${thread_id}, '', lpad(n::text, 6, '0'), 't', idx, 'a', 'json', 'x', ''
+    select ${account_id}, ${thread_id}, '', lpad(n::text, 6, '0'), 't', idx, 'a', 'json', '"x"', ''
     from generate_series(1, ${checkpoints}::integer) as n, generate_series(0, 2) as idx`
 }
 

@@ -92,7 +92,7 @@ const idle = async (stage: Stage, seconds: number): Promise<number> => {
   await using vendor = await startSimulator({ timeScale: 1, seed: 1 })
   await using opened = await open(stage, vendor)
   await delay((SETTLING * seconds * 1000) / 2)
-  return opened.deployer.cpuShare(SETTLING * seconds * 1000)
+  return await opened.deployer.cpuShare(SETTLING * seconds * 1000)
 }
 
 const onOwnPostgres = async <Result>(stage: Omit<Stage, 'postgres'>, work: (stage: Stage) => Promise<Result>) => {

@@ -15,7 +15,7 @@ export const frozenFigure = async (bench: Bench): Promise<void> => {
   await using stack = await crashStack()
   const clients = startClients(stack, bench.size(CLIENTS))
   await delay(bench.seconds * 1_000)
-  const memory = watchMemory(stack.servicePid())
+  using memory = watchMemory(stack.servicePid())
   const frozen = freezePostgres(stack)
   const large = Array.from({ length: bench.size(LARGE) }, (_, index) => sendLargeBatch(stack, `large-${index}`))
   await delay(bench.seconds * 5_000)
@@ -23,5 +23,5 @@ export const frozenFigure = async (bench: Bench): Promise<void> => {
   await Promise.all(large)
   const { problems } = await clients.finish()
   if (problems.length > 0) throw new Error(problems.slice(0, 5).join('\n'))
-  bench.value({ name, unit: 'MB', goal: { atMost: 300 }, values: [memory.stop() * MB_OF_MIB] })
+  bench.value({ name, unit: 'MB', goal: { atMost: 300 }, values: [memory.peakMiB() * MB_OF_MIB] })
 }

@@ -3,13 +3,22 @@ import { request } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import type { CrashStack } from './crash.ts'
 
+/** A backend may have ended since it was looked up. */
+const signal = (pid: number, name: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
 /** Stops every process of Postgres where it stands; disposing lets them go on. */
 export const freezePostgres = (stack: CrashStack): Disposable => {
   const pids = stack.postgresPids()
-  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  for (const pid of pids) signal(pid, 'SIGSTOP')
   return {
     [Symbol.dispose]: () => {
-      for (const pid of pids) process.kill(pid, 'SIGCONT')
+      for (const pid of pids) signal(pid, 'SIGCONT')
     },
   }
 }
@@ -17,15 +26,14 @@ export const freezePostgres = (stack: CrashStack): Disposable => {
 const residentMiB = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
-/** Looks at the memory of a process ten times a second; `stop` tells the most it had. */
+/** Looks at the memory of a process ten times a second. */
 export const watchMemory = (pid: number) => {
-  let peak = 0
-  const timer = setInterval(() => (peak = Math.max(peak, residentMiB(pid))), 100)
+  let peakMiB = 0
+  const timer = setInterval(() => (peakMiB = Math.max(peakMiB, residentMiB(pid))), 100)
   return {
-    stop: (): number => {
-      clearInterval(timer)
-      return peak
-    },
+    /** The most it has had so far. */
+    peakMiB: () => peakMiB,
+    [Symbol.dispose]: () => clearInterval(timer),
   }
 }
 

@@ -72,6 +72,9 @@ const storable = async (work: () => Promise<Answer>): Promise<StoredAnswer> => {
   return { status, body: typeof body === 'string' ? body : Buffer.from(body).toString() }
 }
 
+/** Finding a caller is one look at one row; until it is found nothing of the request is read. */
+const ADMISSION_MS = 5_000
+
 /** A mounted operation: who, where, what, then the handler, then the answer. */
 export const operation = <R extends Route>(
   route: R,
@@ -106,7 +109,8 @@ export const operation = <R extends Route>(
   }
 
   return async (request: Request, facts: RequestFacts): Promise<Response> => {
-    if (route.scope !== null) await withPatience(patienceMs, facts, admit(request, facts, route.scope))
+    if (route.scope !== null)
+      await withPatience(Math.min(patienceMs, ADMISSION_MS), facts, admit(request, facts, route.scope))
     const params = read.params(facts)
     const query = read.query(facts)
     const key = idempotency && isRepeatable(route.method) ? idempotencyKey(request.headers) : null
