@@ -11,7 +11,7 @@ export const isStillSending = ({ complete, destroyed, headers }: IncomingMessage
 const TURN_BYTES = 1_048_576
 const TURN_MS = 25
 
-const pace = () => {
+const dropPace = () => {
   const paused = new Set<IncomingMessage>()
   let left = TURN_BYTES
   let turn: NodeJS.Timeout | null = null
@@ -28,7 +28,7 @@ const pace = () => {
   }
 }
 
-const dropped = pace()
+const keepPace = dropPace()
 
 /**
  * An answer that goes out at once, and ends when the client has sent the rest of its body: a connection that is closed
@@ -45,7 +45,7 @@ export const endingWithBody = (answer: Buffer, incoming: IncomingMessage): Reada
       }
       const onData = (chunk: Buffer): void => {
         left -= chunk.length
-        dropped(incoming, chunk.length)
+        keepPace(incoming, chunk.length)
         if (left < 0) end()
       }
       stop = () => void incoming.off('data', onData).off('close', end).off('end', end)

@@ -1,14 +1,10 @@
 import type { Database } from '@keelson/database'
 import type { CheckpointRow } from './checkpoint-row.ts'
 import { orRefusal } from './refusals.ts'
-import { rowSource } from './row-source.ts'
+import { PUT_KEY, rowSource } from './row-source.ts'
 
 const PUT_COLUMNS = {
-  put: 'integer',
-  account_id: 'text',
-  thread_id: 'text',
-  checkpoint_ns: 'text',
-  checkpoint_id: 'text',
+  ...PUT_KEY,
   parent_checkpoint_id: 'text',
   checkpoint: 'text',
   metadata: 'text',

@@ -2,21 +2,13 @@ import type { PutCheckpointWritesRequest } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
 import type { z } from 'zod'
 import { orRefusal } from './refusals.ts'
-import { rowSource } from './row-source.ts'
+import { PUT_KEY, rowSource } from './row-source.ts'
 
 type Put = z.output<typeof PutCheckpointWritesRequest>
 type Writes = Put['writes']
 
 /** What tasks wrote to one checkpoint, one write for each key. */
 export type WritesRow = Pick<Put, 'thread_id' | 'checkpoint_ns' | 'checkpoint_id' | 'writes'> & { account_id: string }
-
-const PUT_COLUMNS = {
-  put: 'integer',
-  account_id: 'text',
-  thread_id: 'text',
-  checkpoint_ns: 'text',
-  checkpoint_id: 'text',
-} as const
 
 const WRITE_COLUMNS = {
   put: 'integer',
@@ -78,7 +70,7 @@ export const putWrites = async (
   const isBatch = rows.length > 1
   const heads = rows.map((row, put) => ({ ...row, put, writes: undefined }))
   const parts = rows.flatMap(({ writes }, put) => writes.map((write) => ({ ...write, put })))
-  const puts = rowSource(heads, PUT_COLUMNS, 1, isBatch)
+  const puts = rowSource(heads, PUT_KEY, 1, isBatch)
   const writes = rowSource(parts, WRITE_COLUMNS, puts.parameters.length + 1, isBatch || undefined)
   const parameters = [...puts.parameters, ...writes.parameters] as string[]
   await orRefusal(sql.unsafe(statementOf(puts.text, writes.text, upsert), parameters, { prepare: true }))

@@ -3,6 +3,15 @@ type Value = string | number | readonly string[] | null | undefined
 /** Rows as the source of an insert, and its parameters. */
 export type RowSource = { text: string; parameters: (string | number | string[] | null)[] }
 
+/** Which checkpoint a put is of, and which of the puts of a statement it is. */
+export const PUT_KEY = {
+  put: 'integer',
+  account_id: 'text',
+  thread_id: 'text',
+  checkpoint_ns: 'text',
+  checkpoint_id: 'text',
+} as const
+
 /** Up to so many rows each value is a parameter of its own: the cheapest way for large values. */
 const MAX_VALUES_ROWS = 24
 

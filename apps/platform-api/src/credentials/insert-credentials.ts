@@ -1,6 +1,6 @@
-import { groupCommit, isTransient, Overloaded, type Database } from '@keelson/database'
+import type { Database } from '@keelson/database'
 import type { AuditedAct } from '@keelson/identity'
-import { ApiError } from '@keelson/service-kit'
+import { sharedInserts } from '../shared-inserts.ts'
 
 /** A credential about to be made, its payload sealed as version 1. */
 export type NewCredential = Omit<AuditedAct, 'action'> & {
@@ -40,30 +40,20 @@ const insert = async ({ sql }: Pick<Database, 'sql'>, made: readonly NewCredenti
   return made.map(({ id }) => times.get(id) ?? null)
 }
 
-const overloaded = (error: unknown): never => {
-  if (!(error instanceof Overloaded)) throw error
-  throw new ApiError('unavailable', 'Too many credentials are being made', { retryAfterSeconds: 1, cause: error })
-}
-
 /**
  * Makes credentials, each with its version and its audit row. Those that come while the database is busy share a
  * statement and its commit.
  */
 export const credentialInserts = (db: Pick<Database, 'sql'>) => {
-  const queue = groupCommit<NewCredential, string | null>({
-    write: (rows) => insert(db, rows),
-    keyOf: placeOf,
-    isTransient,
-    lanes: 3,
-    maxItems: 64,
-    maxBytes: 1_048_576,
-    maxQueuedBytes: 33_554_432,
-    stallMs: 5_000,
+  const submit = sharedInserts<NewCredential, string | null>({
+    what: 'credentials',
+    insert: (rows) => insert(db, rows),
+    placeOf,
   })
   /** @returns when it was made, or `null` when the account has a credential of the name */
   return (row: NewCredential): Promise<string | null> => {
     const bytes = row.sealed.length + row.credential_metadata.length + row.description.length + 1024
-    return queue.submit(row.principal.account_id, row, bytes).catch(overloaded)
+    return submit(row.principal.account_id, row, bytes)
   }
 }
 

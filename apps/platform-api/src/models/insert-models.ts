@@ -1,5 +1,5 @@
-import { groupCommit, isTransient, Overloaded, type Database } from '@keelson/database'
-import { ApiError } from '@keelson/service-kit'
+import type { Database } from '@keelson/database'
+import { sharedInserts } from '../shared-inserts.ts'
 import type { ModelRow } from './model-row.ts'
 
 /** A model about to be made, and the deployment of it where it is deployed. */
@@ -52,30 +52,16 @@ const insert = async ({ sql }: Pick<Database, 'sql'>, made: readonly NewModel[])
   return made.map(({ id }) => times.get(id) as string)
 }
 
-const overloaded = (error: unknown): never => {
-  if (!(error instanceof Overloaded)) throw error
-  throw new ApiError('unavailable', 'Too many models are being made', { retryAfterSeconds: 1, cause: error })
-}
-
 /**
  * Makes models, each with its first deployment: both are there, or neither. Those that come while the database is busy
  * share a statement and its commit; one that fails fails alone.
  */
 export const modelInserts = (db: Pick<Database, 'sql'>) => {
-  const queue = groupCommit<NewModel, string>({
-    write: (rows) => insert(db, rows),
-    keyOf: placeOf,
-    isTransient,
-    lanes: 3,
-    maxItems: 64,
-    maxBytes: 1_048_576,
-    maxQueuedBytes: 33_554_432,
-    stallMs: 5_000,
-  })
+  const submit = sharedInserts<NewModel, string>({ what: 'models', insert: (rows) => insert(db, rows), placeOf })
   /** @returns when it was made */
   return (row: NewModel): Promise<string> => {
     const bytes = (row.vendor_configuration?.length ?? 0) * 2 + (row.model_metadata?.length ?? 0) + 1024
-    return queue.submit(row.account_id, row, bytes).catch(overloaded)
+    return submit(row.account_id, row, bytes)
   }
 }
 
