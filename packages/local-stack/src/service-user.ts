@@ -17,7 +17,7 @@ export const createServiceUser = async (ownerUrl: string): Promise<string> => {
     begin
       create role ${USER} login password '${url.password}' in role keelson_service;
     exception
-      when duplicate_object then null;
+      when duplicate_object or unique_violation then null;
     end
     $$;
     grant usage, create on schema bullmq to keelson_service;
