@@ -11,7 +11,7 @@ import { PROCESSES } from './models/wiring.ts'
 // at a vendor that fails, then looks for what was lost, doubled or stuck. Builds nothing:
 //   pnpm build && node bench/models-soak.ts [KILLS] [redis|postgres]
 // Every run is written down, so that short ones make a long one; this tells what all of them came to:
-//   node bench/models-soak-verdict.ts
+//   node bench/models-verdict.ts
 
 const [kills = '300', queue = 'redis'] = process.argv.slice(2) as [string?, ('redis' | 'postgres')?]
 const CLIENTS = 12

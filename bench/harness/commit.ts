@@ -1,9 +1,16 @@
 import { execFileSync } from 'node:child_process'
 
 /** What a run writes itself does not make the tree another one. */
-const WRITTEN = ['README.md', 'bench/RESULTS.md', 'bench/RESULTS.json', 'bench/CHAOS.md', 'bench/plots'].map(
-  (path) => `:(top,exclude)${path}`,
-)
+const WRITTEN = [
+  'README.md',
+  'bench/README.md',
+  'bench/RESULTS.md',
+  'bench/RESULTS.json',
+  'bench/CHAOS.md',
+  'bench/models-faults.jsonl',
+  'bench/models-soak.jsonl',
+  'bench/plots',
+].map((path) => `:(top,exclude)${path}`)
 
 const git = (...args: string[]): string =>
   execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim()

@@ -42,6 +42,14 @@ export const matrix = (vendor: Vendor, struck: readonly Struck[]): FaultCase[] =
     ),
   )
 
+export type Queue = 'redis' | 'postgres'
+
+/** The whole matrix of both vendors, where there is somebody to strike. */
+export const casesOf = (queue: Queue): FaultCase[] =>
+  [...matrix('llmengine', STRUCK), ...matrix('launch', STRUCK)].filter(
+    ({ struck }) => queue === 'redis' || struck !== 'redis',
+  )
+
 /** The wires a step is seen on. */
 export const isOf =
   ({ from, to }: Step['link'], queue: Link['to']) =>
