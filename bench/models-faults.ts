@@ -21,8 +21,8 @@ import { PROCESSES } from './models/wiring.ts'
 //   node bench/models-verdict.ts
 
 const [queue = 'redis', expression = ''] = process.argv.slice(2) as [Queue?, string?]
-/** The last one has two workers. */
-const LANES = 3
+/** Of stacks with one worker, and of stacks with two. */
+const LANES = 2
 
 const all = casesOf(queue).filter((fault) => new RegExp(expression).test(nameOf(fault)))
 const late: string[] = []
@@ -49,7 +49,7 @@ const lane = async (cases: Iterator<FaultCase>, hasTwo: boolean): Promise<Played
 
 const alone = all.filter((fault) => !needsTwoWorkers(fault)).values()
 const together = all.filter(needsTwoWorkers).values()
-const lanes = Array.from({ length: LANES }, (_, at) => (at === LANES - 1 ? lane(together, true) : lane(alone, false)))
+const lanes = Array.from({ length: LANES }, () => [lane(alone, false), lane(together, true)]).flat()
 const played = (await Promise.all(lanes)).flat()
 
 const cell = (operation: string, struck: Struck): string => {

@@ -6,7 +6,8 @@ import { untilNothingIsUnderWay, wrongs } from './invariants.ts'
 import { readyModels, SETTLED_WITHIN_MS } from './ready-models.ts'
 import type { Link } from './wiring.ts'
 
-const SPRUNG_WITHIN_MS = 20_000
+const SPRUNG_WITHIN_MS = 10_000
+const TRIES = 3
 
 let changes = 0
 
@@ -37,7 +38,7 @@ export const faultPlayer = (stack: FaultStack) => {
   const models = readyModels(stack)
   const queue = stack.queueAt.redisUrl === undefined ? 'postgres' : 'redis'
 
-  const play = async (fault: FaultCase): Promise<Verdict> => {
+  const tryOnce = async (fault: FaultCase): Promise<Verdict & { isStruck: boolean }> => {
     const { operation, vendor, step, when, struck } = fault
     const ready = operation === 'create' ? '' : await models.take(vendor)
     const sprung = Promise.withResolvers<Link>()
@@ -51,8 +52,7 @@ export const faultPlayer = (stack: FaultStack) => {
     const operated = operate(client, models, fault, ready)
     const link = await Promise.race([sprung.promise, delay(SPRUNG_WITHIN_MS, null)])
     clear()
-    if (link === null) return { wrong: ['the step was never reached'], ms: 0 }
-    await restart(stack, fault, link)
+    if (link !== null) await restart(stack, fault, link)
     const model_id = await operated
     const model = await client.settled(model_id, SETTLED_WITHIN_MS)
     if (model?.status === 'deployment_timeout') await untilNothingIsUnderWay(stack, model_id)
@@ -61,7 +61,16 @@ export const faultPlayer = (stack: FaultStack) => {
     const isExpected = expectedOf(fault).includes(status)
     const wrong = [...(isExpected ? [] : [`is ${status}`]), ...(await wrongs(stack, model_id))]
     if (wrong.length === 0 && status === 'ready') await models.keep(vendor, model_id)
-    return { wrong, ms }
+    return { wrong, ms, isStruck: link !== null }
+  }
+
+  /** A ring is left out while its sender finds the queue again after the case before; then the case is played once more. */
+  const play = async (fault: FaultCase): Promise<Verdict> => {
+    for (let tries = 1; ; tries += 1) {
+      const { isStruck, wrong, ms } = await tryOnce(fault)
+      if (isStruck || wrong.length > 0) return { wrong, ms }
+      if (tries === TRIES) return { wrong: ['the step was never reached'], ms }
+    }
   }
 
   return { play, touched: models.touched }
