@@ -19,6 +19,38 @@ test.each([
   expect(holds(text)).toBe(expected)
 })
 
+/** Numbers in every form of JSON: a whole part, a fraction with zeros around it, a power of ten in either case. */
+const numbers = fc
+  .record({
+    sign: fc.constantFrom('', '-'),
+    whole: fc.oneof(fc.constant('0'), fc.bigInt({ min: 1n, max: 10n ** 24n }).map(String)),
+    fraction: fc.oneof(fc.constant(''), fc.stringMatching(/^\.0{0,3}\d{1,20}0{0,3}$/)),
+    power: fc.oneof(
+      fc.constant(''),
+      fc.stringMatching(/^[eE][+-]?0?\d{1,2}$/),
+      fc.constantFrom('e308', 'E-308', 'e+400'),
+    ),
+  })
+  .map(({ sign, whole, fraction, power }) => sign + whole + fraction + power)
+
+/** The value of a decimal as a whole number of 10^-1000. */
+const quanta = (text: string): bigint => {
+  const [mantissa = '', power = '0'] = text.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  return BigInt(whole + fraction) * 10n ** BigInt(1000 + Number(power) - fraction.length)
+}
+
+test('a number is held exactly when it is worth what JSON.parse makes of it, in whichever form', () => {
+  fc.assert(
+    fc.property(numbers, (text) => {
+      const parsed = JSON.parse(text) as number
+      const isHeld = Number.isFinite(parsed) && quanta(String(parsed)) === quanta(text)
+      expect([text, holds(text)]).toEqual([text, isHeld])
+    }),
+    { numRuns: 1000 },
+  )
+})
+
 test('every double is held, wherever its decimal point stands', () => {
   fc.assert(
     fc.property(fc.double({ noDefaultInfinity: true, noNaN: true }), (value) => {

@@ -15,13 +15,13 @@ const trailingZeros = (digits: string): number => {
   return count
 }
 
-/** A number's significant digits and its power of ten: equal for `1e2`, `100` and `100.0`. */
+/** A number's significant digits and its power of ten: equal for `1e2`, `100` and `100.0`, `null` for zero and for no number. */
 const decimalOf = (text: string): string | null => {
-  const [, whole, fraction = '', power = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
-  if (whole === undefined) return null
+  const [, whole = '', fraction = '', power] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   const digits = withoutLeadingZeros(whole + fraction)
+  if (digits === '') return null
   const zeros = trailingZeros(digits)
-  return digits === '' ? '0' : `${digits.slice(0, digits.length - zeros)}e${Number(power) - fraction.length + zeros}`
+  return `${digits.slice(0, digits.length - zeros)}e${Number(power ?? 0) - fraction.length + zeros}`
 }
 
 /**

@@ -122,48 +122,45 @@ describe('outside free-form values', () => {
   test.each([
     ['a name twice', '{"a":1,"a":1}', 'malformed_json'],
     ['a name twice by escape', '{"a":1,"\\u0061":1}', 'malformed_json'],
-    [
-      'a name twice among many',
-      `{${Array.from({ length: 40 }, (_, index) => `"k${index % 39}":1`).join(',')}}`,
-      'malformed_json',
-    ],
     ['__proto__', '{"a":{"__proto__":1}}', 'invalid_request'],
     ['__proto__ by escape', '{"\\u005f_proto__":1}', 'invalid_request'],
-    ['9007199254740993', '[9007199254740993]', 'invalid_request'],
-    ['-9007199254740993', '[-9007199254740993]', 'invalid_request'],
-    ['0.1234567890123456789', '[0.1234567890123456789]', 'invalid_request'],
     ['1e400', '{"n":1e400}', 'invalid_request'],
-    ['a tiny number that becomes 0', '[1e-400]', 'invalid_request'],
     ['U+0000 in text', '"\\u0000"', 'invalid_request'],
     ['U+0000 in a name', '{"\\u0000":1}', 'invalid_request'],
     ['half of a surrogate pair', '["\\ud800"]', 'invalid_request'],
     ['200,001 items', `[${'0,'.repeat(200_000)}0]`, 'invalid_request'],
     ['200,001 names', namesOf(200_001), 'invalid_request'],
     ['129 levels', '['.repeat(129) + ']'.repeat(129), 'invalid_request'],
+    ['129 levels of objects', `${'{"a":'.repeat(129)}1${'}'.repeat(129)}`, 'invalid_request'],
     ['129 levels that never end', '['.repeat(129), 'invalid_request'],
   ])('%s is refused', (_name, text, code) => {
     expect(codeOf(typed, text)).toBe(code)
   })
 
+  test('a name twice among many is refused, whichever it is', () => {
+    const names = Array.from({ length: 40 }, (_, index) => `k${index}`)
+    const bodyOf = (list: string[]) => `{${list.map((name) => `"${name}":1`).join(',')}}`
+    expect(codeOf(typed, bodyOf(names))).toBe('accepted')
+    for (const name of names) expect(codeOf(typed, bodyOf([...names, name]))).toBe('malformed_json')
+  })
+
   test.each([
-    '0.1',
     '1.0',
-    '1E2',
     '-0',
     '-0.0e7',
-    '9007199254740992',
-    '1e22',
-    '1234567890000000000000e-3',
     '"\\ud83d\\ude00"',
     '"\\\\u0000"',
     '{"constructor":1,"toString":2}',
     '['.repeat(128) + ']'.repeat(128),
+    `${'{"a":['.repeat(64)}1${']}'.repeat(64)}`,
+    '[true,false,null]',
   ])('%s is accepted as JSON.parse has it', (text) => {
     expect(typed(bytes(text))).toStrictEqual(JSON.parse(text))
   })
 
   test('as many members as validation is willing to look at are accepted', () => {
-    for (const text of [`[${'0,'.repeat(199_999)}0]`, namesOf(200_000)]) expect(codeOf(typed, text)).toBe('accepted')
+    const lists = [`[${'0,'.repeat(199_999)}0]`, `[${'[],'.repeat(199_999)}[]]`]
+    for (const text of [...lists, namesOf(200_000)]) expect(codeOf(typed, text)).toBe('accepted')
   })
 
   test('a flaw is told with its place, and without names that the caller made up', () => {
@@ -238,9 +235,13 @@ describe('free-form values', () => {
   })
 
   test('nesting counts from the top of the body', () => {
-    const nested = (levels: number) => `{"data":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}}`
-    expect(codeOf(read, nested(127))).toBe('accepted')
-    expect(codeOf(read, nested(128))).toBe('invalid_request')
+    const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+    const data = (levels: number) => `{"data":${nested(levels - 1)}}`
+    const item = (levels: number) => `{"items":[{"any":${nested(levels - 3)}}]}`
+    for (const body of [data, item]) {
+      expect(codeOf(read, body(128))).toBe('accepted')
+      expect(codeOf(read, body(129))).toBe('invalid_request')
+    }
   })
 
   test('a name twice around them is refused', () => {

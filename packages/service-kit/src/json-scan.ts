@@ -15,14 +15,10 @@ const FEW_NAMES = 12
 
 const QUOTE = 0x22
 const COMMA = 0x2c
-const MINUS = 0x2d
-const ZERO = 0x30
-const NINE = 0x39
 const COLON = 0x3a
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
 
 /** One pass over a text. Its findings mean something only when `JSON.parse` accepts the text too. */
 export type Scan = {
@@ -43,8 +39,8 @@ export type Slice = { path: Path; start: number; end: number; isTooDeep: boolean
 
 /** Ends the pass: at a flaw, or where the text is no JSON, which `JSON.parse` will say. */
 const stop = (scan: Scan, flaw: Flaw | null): void => {
-  if (scan.flaw === null) scan.flawPath = [...scan.path]
-  scan.flaw ??= flaw
+  scan.flaw = flaw
+  scan.flawPath = [...scan.path]
   scan.at = scan.text.length
 }
 
@@ -66,11 +62,11 @@ const scanString = (scan: Scan): void => {
 const scanName = (scan: Scan): string => {
   const start = scan.at
   scanString(scan)
-  if (scan.flaw) return ''
   return (scan.escapes ? stringValue(scan.text, start, scan.at) : null) ?? scan.text.slice(start + 1, scan.at - 1)
 }
 
-const scanNumber = (scan: Scan): void => {
+/** A number; `true`, `false` and `null` are held exactly as well. */
+const scanScalar = (scan: Scan): void => {
   const start = scan.at
   scan.at = valueEnd(scan.text, start, 0, 0)
   if (!holdsExactly(scan.text, start, scan.at)) stop(scan, 'number')
@@ -99,9 +95,8 @@ const scanObject = (scan: Scan, shape: Shape | null, depth: number): void => {
     scan.at++
     code = skipSpace(scan)
   }
-  if (scan.flaw) return
   path.pop()
-  scan.at += code === CLOSE_BRACE ? 1 : scan.text.length
+  scan.at++
 }
 
 const scanArray = (scan: Scan, shape: Shape | null, depth: number): void => {
@@ -110,7 +105,7 @@ const scanArray = (scan: Scan, shape: Shape | null, depth: number): void => {
   const depthOfPath = path.push(0) - 1
   scan.at++
   let code = skipSpace(scan)
-  for (let index = 0; code !== CLOSE_BRACKET && scan.at < scan.text.length; index++) {
+  for (let index = 0; code !== CLOSE_BRACKET; index++) {
     path[depthOfPath] = index
     if (++scan.members > MAX_MEMBERS) return stop(scan, 'members')
     scanValue(scan, items, depth)
@@ -119,9 +114,8 @@ const scanArray = (scan: Scan, shape: Shape | null, depth: number): void => {
     scan.at++
     code = skipSpace(scan)
   }
-  if (scan.flaw) return
   path.pop()
-  scan.at += code === CLOSE_BRACKET ? 1 : scan.text.length
+  scan.at++
 }
 
 /** An item of a list counts its levels anew, and what is wrong with it is told by whoever reads it. */
@@ -151,8 +145,7 @@ const scanValue = (scan: Scan, shape: Shape | null, depth: number): void => {
   else if (code === QUOTE) scanString(scan)
   else if (code === OPEN_BRACE) scanObject(scan, shape, depth + 1)
   else if (code === OPEN_BRACKET) scanArray(scan, shape, depth + 1)
-  else if (code === MINUS || (code >= ZERO && code <= NINE)) scanNumber(scan)
-  else scan.at = valueEnd(scan.text, scan.at, 0, 0)
+  else scanScalar(scan)
 }
 
 /** Finds, in one linear pass, the free-form values of a text and the first thing that would not survive being read. */

@@ -98,9 +98,11 @@ describe('the shape of a schema', () => {
     expect(() => read(bytes('{"a":[1e400]}'))).toThrow('The request is not valid')
   })
 
-  test('keeps objects, and leaves scalars, where either may stand', () => {
+  test('keeps objects and lists, and leaves scalars, where either may stand', () => {
     const either = z.object({ a: z.union([z.string(), FreeFormObject]) })
     expect(textAt(either, '{"a":"text"}', 'a')).toBe('text')
     expect(textAt(either, '{"a":{"b":1.0}}', 'a')).toBe('{"b":1.0}')
+    const any = z.object({ a: z.union([z.string(), FreeFormValue]) })
+    expect(textAt(any, '{"a":[1.0]}', 'a')).toBe('[1.0]')
   })
 })
