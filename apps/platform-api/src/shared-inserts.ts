@@ -1,4 +1,4 @@
-import { groupCommit, isTransient, Overloaded } from '@keelson/database'
+import { groupCommit, isTransient, Overloaded, retryingDeadlocks } from '@keelson/database'
 import { ApiError } from '@keelson/service-kit'
 
 type Inserts<Row, Made> = {
@@ -17,7 +17,7 @@ type Inserts<Row, Made> = {
  */
 export const sharedInserts = <Row, Made>({ what, insert, placeOf }: Inserts<Row, Made>) => {
   const queue = groupCommit<Row, Made>({
-    write: insert,
+    write: (rows) => retryingDeadlocks(() => insert(rows)),
     keyOf: placeOf,
     isTransient,
     lanes: 3,

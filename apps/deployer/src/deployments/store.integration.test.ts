@@ -176,6 +176,13 @@ describe('the constraints refuse', () => {
 })
 
 describe('a record', () => {
+  const untilSomebodyWaits = () =>
+    eventually(async () => {
+      const { sql } = world.db
+      const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      expect(await waiting).not.toEqual([])
+    })
+
   test('starts the deadline with the first acceptance, and not again', async () => {
     const { deployment_id, model_id } = await world.create('launch', LAUNCH)
     await world.pass(100_000)
@@ -215,12 +222,27 @@ describe('a record', () => {
     })
     await isLocked.promise
     const recorded = world.store.record(held, after(held, error('vendor_rejected', { retryable: false })))
-    await eventually(async () => {
-      const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-      expect(await waiting).not.toEqual([])
-    })
+    await untilSomebodyWaits()
     goesOn.resolve()
     expect(await violated(request)).toBe(DEPLOYMENT_ACTIVE_KEY)
+    expect(await recorded).toBe(true)
+  })
+
+  test('that waits in a circle with a request for the same name is tried again', async () => {
+    const { deployment_id, model_id } = await world.create('launch', LAUNCH)
+    const held = (await world.store.claim(deployment_id))!
+    let recorded = Promise.resolve(false)
+    const namesake = world.db.sql.begin(async (tx) => {
+      // So that the record is what Postgres ends.
+      await tx`set local deadlock_timeout = '1min'`
+      await tx`set constraints platform.models_name_key deferred`
+      await tx`insert into platform.models select (jsonb_populate_record(m, jsonb_build_object('id', 'model_namesake'))).*
+        from platform.models m where id = ${model_id}`
+      recorded = world.store.record(held, after(held, error('vendor_rejected', { retryable: false })))
+      await untilSomebodyWaits()
+      await tx`set constraints platform.models_name_key immediate`
+    })
+    expect(await violated(namesake)).toBe(MODEL_NAME_KEY)
     expect(await recorded).toBe(true)
   })
 })

@@ -1,4 +1,4 @@
-import type { Database } from '@keelson/database'
+import { retryingDeadlocks, type Database } from '@keelson/database'
 import type { DeploymentStore } from './advance.ts'
 import { claimDeployment, type ClaimOptions } from './claim.ts'
 import { recordChange, type RecordOptions } from './record.ts'
@@ -12,7 +12,7 @@ export type StoreOptions = ClaimOptions & RecordOptions
 export const deploymentStore = ({ sql }: Pick<Database, 'sql'>, options: StoreOptions) =>
   ({
     claim: (id) => claimDeployment(sql, id, options),
-    record: (claim, change) => recordChange(sql, claim, change, options),
+    record: (claim, change) => retryingDeadlocks(() => recordChange(sql, claim, change, options)),
 
     /**
      * Deployments that should have been advanced `lateMs` ago and that nobody holds: the most overdue of each account,

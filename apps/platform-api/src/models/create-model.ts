@@ -1,6 +1,6 @@
 import { jsonTextOf, writeJson } from '@keelson/contracts'
 import type { CreateModelRequest } from '@keelson/contracts/platform'
-import { constraintOf, type Database } from '@keelson/database'
+import { constraintOf, retryingDeadlocks, type Database, type Transaction } from '@keelson/database'
 import { DEPLOYED_VENDORS, MODEL_NAME_KEY, type DeployedVendor } from '@keelson/database/platform'
 import { ApiError, typeId, type Principal } from '@keelson/service-kit'
 import { reconfigure } from './deploy.ts'
@@ -52,28 +52,30 @@ const insertModel = async (insert: ModelInserts, { body, principal, traceparent 
 }
 
 /** `on_conflict: update`: the request's metadata and whole configuration replace those of the model that has the name. */
-const updateNamesake = ({ sql }: Database, { body, principal, traceparent }: CreateModel): Promise<Accepted | null> =>
-  sql.begin(async (tx) => {
-    const { account_id } = principal
-    const [model] = await tx<ModelRow[]>`
-      select ${tx(MODEL_COLUMNS)} from platform.models
-      where account_id = ${account_id} and model_vendor = ${body.model_vendor} and name = ${body.name} for update`
-    if (!model) return null
-    const model_metadata = body.model_metadata === undefined ? model.model_metadata : jsonTextOf(body.model_metadata)
-    if (isDeployed(body.model_vendor)) {
-      return reconfigure(tx, {
-        account_id,
-        model,
-        configuration: replacedConfiguration(model, body),
-        model_metadata,
-        traceparent,
-      })
-    }
-    const [updated] = await tx<ModelRow[]>`
-      update platform.models set model_type = ${body.model_type}, model_metadata = ${model_metadata}, updated_at = now()
-      where account_id = ${account_id} and id = ${model.id} returning ${tx(MODEL_COLUMNS)}`
-    return { model: updated as ModelRow, deployment_id: null }
-  })
+const updateNamesake = async (
+  tx: Transaction,
+  { body, principal, traceparent }: CreateModel,
+): Promise<Accepted | null> => {
+  const { account_id } = principal
+  const [model] = await tx<ModelRow[]>`
+    select ${tx(MODEL_COLUMNS)} from platform.models
+    where account_id = ${account_id} and model_vendor = ${body.model_vendor} and name = ${body.name} for update`
+  if (!model) return null
+  const model_metadata = body.model_metadata === undefined ? model.model_metadata : jsonTextOf(body.model_metadata)
+  if (isDeployed(body.model_vendor)) {
+    return reconfigure(tx, {
+      account_id,
+      model,
+      configuration: replacedConfiguration(model, body),
+      model_metadata,
+      traceparent,
+    })
+  }
+  const [updated] = await tx<ModelRow[]>`
+    update platform.models set model_type = ${body.model_type}, model_metadata = ${model_metadata}, updated_at = now()
+    where account_id = ${account_id} and id = ${model.id} returning ${tx(MODEL_COLUMNS)}`
+  return { model: updated as ModelRow, deployment_id: null }
+}
 
 /**
  * Creates a model, or updates its namesake when the request says so.
@@ -96,7 +98,7 @@ export const createModel = async (
       if (body.on_conflict === 'error') return nameTaken()
     }
     // The namesake may be gone or renamed by now; then the name is free to insert.
-    const updated = await updateNamesake(db, request)
+    const updated = await retryingDeadlocks(() => db.sql.begin((tx) => updateNamesake(tx, request)))
     if (updated) return updated
   }
 }

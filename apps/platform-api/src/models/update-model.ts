@@ -1,6 +1,6 @@
 import { jsonTextOf } from '@keelson/contracts'
 import type { UpdateModelRequest } from '@keelson/contracts/platform'
-import type { Database, Transaction } from '@keelson/database'
+import { retryingDeadlocks, type Database, type Transaction } from '@keelson/database'
 import { notFound, requireMatch } from '@keelson/service-kit'
 import { isNameTaken, nameTaken, type Accepted } from './create-model.ts'
 import { reconfigure, refuseWhileDeploying } from './deploy.ts'
@@ -94,10 +94,14 @@ const apply = async (
  * configuration that the vendor would refuse
  */
 export const updateModel = async (db: Database, request: UpdateModel): Promise<Accepted> => {
-  try {
-    return await db.sql.begin((tx) => apply(tx, request))
-  } catch (error) {
-    if (isNameTaken(error)) return nameTaken()
-    throw error
+  const { change } = request
+  for (;;) {
+    try {
+      return await retryingDeadlocks(() => db.sql.begin((tx) => apply(tx, request)))
+    } catch (error) {
+      if (!isNameTaken(error)) throw error
+      // A swap whose name somebody else has taken since is one with them.
+      if (change.change !== 'name' || change.on_conflict !== 'swap') return nameTaken()
+    }
   }
 }
