@@ -9,7 +9,8 @@ const KILLED = ['deployer', 'platform-api', 'redis', 'postgres'] as const
 
 /**
  * What happens while nobody dies. `connection`: the message or its answer is lost. `frozen`: the sender stops for longer
- * than its lease, and wakes up when another has taken over. `stalled`: so long that the queue gives its job to another.
+ * than its lease, its message with it, and wakes up when another has taken over. `stalled`: so long that the queue gives
+ * its job to another; the message goes on, because later than SETTLE_TIME none may arrive.
  * `duplicate`: the queue has the job ten times, for two workers at once. `deadline`: the time is over at this moment.
  */
 const DISTURBED = ['connection', 'frozen', 'stalled', 'duplicate', 'deadline'] as const
@@ -56,18 +57,28 @@ export const isOf =
   (link: Link) =>
     link.from.endsWith(from) && link.to === (to === 'queue' ? queue : to)
 
-/** Strikes, and says what becomes of the message: with its sender or its receiver gone, it is lost. */
-export const strike = async (stack: FaultStack, struck: Struck, link: Link): Promise<'pass' | 'cut'> => {
+const sleep = async (stack: FaultStack, { from }: Link, ms: number): Promise<void> => {
+  stack.signal(from, 'SIGSTOP')
+  await delay(ms)
+  stack.signal(from, 'SIGCONT')
+}
+
+const fateOf = async (stack: FaultStack, struck: Struck, link: Link): Promise<'pass' | 'cut'> => {
   if (struck === 'connection') return 'cut'
   if (struck === 'duplicate') await stack.ringForAll(COPIES)
   if (struck === 'deadline') await stack.endTheTime()
-  if (struck === 'frozen' || struck === 'stalled') {
-    stack.signal(link.from, 'SIGSTOP')
-    await delay(FREEZE_MS[struck])
-    stack.signal(link.from, 'SIGCONT')
-  }
+  if (struck === 'frozen') await sleep(stack, link, FREEZE_MS.frozen)
   if (!isKilled(struck)) return 'pass'
   const victim: Victim = struck === 'deployer' && link.from.endsWith('deployer') ? link.from : struck
   await stack.kill(victim)
   return victim === link.from || victim === link.to ? 'cut' : 'pass'
+}
+
+/** What becomes of the message, and when everybody is awake again. */
+export type Strike = { fate: 'pass' | 'cut'; over: Promise<void> }
+
+/** Strikes: with its sender or its receiver gone, the message is lost. */
+export const strike = async (stack: FaultStack, struck: Struck, link: Link): Promise<Strike> => {
+  if (struck === 'stalled') return { fate: 'pass', over: sleep(stack, link, FREEZE_MS.stalled) }
+  return { fate: await fateOf(stack, struck, link), over: Promise.resolve() }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isKilled, isOf, strike, type FaultCase, type Verdict } from './fault-case.ts'
+import { isKilled, isOf, strike, type FaultCase, type Strike, type Verdict } from './fault-case.ts'
 import type { FaultStack } from './fault-stack.ts'
 import { changeTo, insistentClient, type InsistentClient } from './insistent-client.ts'
 import { untilNothingIsUnderWay, wrongs } from './invariants.ts'
@@ -41,27 +41,28 @@ export const faultPlayer = (stack: FaultStack) => {
   const tryOnce = async (fault: FaultCase): Promise<Verdict & { isStruck: boolean }> => {
     const { operation, vendor, step, when, struck } = fault
     const ready = operation === 'create' ? '' : await models.take(vendor)
-    const sprung = Promise.withResolvers<Link>()
+    const sprung = Promise.withResolvers<Pick<Strike, 'over'> & { link: Link }>()
     const spring = async (link: Link) => {
-      const fate = await strike(stack, struck, link)
-      sprung.resolve(link)
+      const { fate, over } = await strike(stack, struck, link)
+      sprung.resolve({ link, over })
       return fate
     }
     const clear = stack.setTrap(isOf(step.link, queue), { isSprungBy: (said) => step.says.test(said), when, spring })
     const started = performance.now()
     const operated = operate(client, models, fault, ready)
-    const link = await Promise.race([sprung.promise, delay(SPRUNG_WITHIN_MS, null)])
+    const hit = await Promise.race([sprung.promise, delay(SPRUNG_WITHIN_MS, null)])
     clear()
-    if (link !== null) await restart(stack, fault, link)
+    if (hit !== null) await restart(stack, fault, hit.link)
     const model_id = await operated
     const model = await client.settled(model_id, SETTLED_WITHIN_MS)
     if (model?.status === 'deployment_timeout') await untilNothingIsUnderWay(stack, model_id)
+    await hit?.over
     const ms = performance.now() - started
     const status = model?.status ?? 'gone'
     const isExpected = expectedOf(fault).includes(status)
     const wrong = [...(isExpected ? [] : [`is ${status}`]), ...(await wrongs(stack, model_id))]
     if (wrong.length === 0 && status === 'ready') await models.keep(vendor, model_id)
-    return { wrong, ms, isStruck: link !== null }
+    return { wrong, ms, isStruck: hit !== null }
   }
 
   /** A ring is left out while its sender finds the queue again after the case before; then the case is played once more. */
