@@ -47,6 +47,8 @@ export const connectionOptions = ({
       DateStyle: 'ISO',
       bytea_output: 'hex',
       jit: 'off',
+      // Plans are kept for as long as a connection: one made while a table was small would read all of it when it has grown.
+      enable_seqscan: 'off',
       statement_timeout: statementTimeoutMs,
       lock_timeout: lockTimeoutMs,
       idle_in_transaction_session_timeout: 15_000,

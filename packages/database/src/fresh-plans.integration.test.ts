@@ -3,14 +3,36 @@ import { afterAll, expect, test } from 'vitest'
 
 const database = await testDatabase()
 afterAll(() => database[Symbol.asyncDispose]())
+const { sql } = database.db
 
-test('a credential is found by its primary key even on a table that nothing is known of yet', async () => {
-  const { sql } = database.db
+const LOOKUPS = [
+  ['credentials_pkey', 'select from platform.credentials where account_id = $1 and id = $2 for key share'],
+  [
+    'credential_versions_pkey',
+    'select from platform.credential_versions where account_id = $1 and credential_id = $2 and version = $3',
+  ],
+  ['models_pkey', 'select from platform.models where account_id = $1 and id = $2 for key share'],
+  ['models_pkey', 'select from platform.models where account_id = $1 order by id desc limit 101'],
+  ['deployments_active_by_id', 'select from platform.deployments where id = $1 and finished_at is null'],
+  ['deployments_of_model', 'select from platform.deployments where account_id = $1 and model_id = $2 order by id'],
+] as const
+
+const indexOf = async (query: string) => {
+  const plan = await sql.unsafe<Record<string, string>[]>(`explain (generic_plan) ${query}`)
+  return /Index (?:Only )?Scan (?:Backward )?using (\w+)/.exec(plan.map((row) => row['QUERY PLAN']).join('\n'))?.[1]
+}
+
+const expectIndexes = async () => {
+  const found = await Promise.all(LOOKUPS.map(([, query]) => indexOf(query)))
+  expect(found).toEqual(LOOKUPS.map(([index]) => index))
+}
+
+/** A plan that is kept must do for the rows to come: what is looked up by its key is not searched for in its account. */
+test('rows are found by their keys on tables that nothing is known of, and on tables known to be empty', async () => {
   const [{ analyzed } = { analyzed: null }] = await sql<{ analyzed: number | null }[]>`
     select reltuples as analyzed from pg_class where oid = 'platform.credentials'::regclass`
   expect(analyzed).toBe(-1)
-  const plan = await sql.unsafe<Record<string, string>[]>(
-    'explain (generic_plan) select from platform.credentials where account_id = $1 and id = $2 for key share',
-  )
-  expect(plan.map((row) => row['QUERY PLAN']).join('\n')).toContain('credentials_pkey')
+  await expectIndexes()
+  await sql`analyze platform.credentials, platform.credential_versions, platform.models, platform.deployments`
+  await expectIndexes()
 })

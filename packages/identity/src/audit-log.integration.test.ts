@@ -74,6 +74,19 @@ test('a row that commits after a later one was sealed gets its seal', async () =
   await late[Symbol.asyncDispose]()
 })
 
+test('rows beyond old seals and beside numbers that were never used are sealed, once', async () => {
+  await age()
+  await tamper(`select nextval('identity.audit_log_seq_seq')`)
+  await write(2)
+  await tamper(`select nextval('identity.audit_log_seq_seq')`)
+  await write(1)
+  expect(await seal()).toBe(3)
+  await write(1)
+  expect(await seal()).toBe(1)
+  expect(await seal()).toBe(0)
+  expect(await verify()).toEqual({ rows: 12, seals: 4, unsealed: 0, problems: [] })
+})
+
 test.each([
   ['edited', `update identity.audit_log set outcome = 'not_found' where seq = 2`],
   ['given another time', `update identity.audit_log set at = at + interval '1 microsecond' where seq = 2`],

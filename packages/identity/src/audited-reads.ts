@@ -27,8 +27,7 @@ const read = async (
 ): Promise<(StoredSecret | null)[]> => {
   const column = (field: (act: RevealCredential) => string | null) => acts.map(field)
   const rows = await sql<Row[]>`
-    select told.id, told.current_version, told.sealed
-    from unnest(
+    select id, current_version, sealed from platform.reveal_credentials(
       ${column(({ principal }) => principal.account_id)}::text[],
       ${column(({ key }) => ('id' in key ? key.id : null))}::text[],
       ${column(({ key }) => ('name' in key ? key.name : null))}::text[],
@@ -37,10 +36,7 @@ const read = async (
       ${column(({ principal }) => principal.identity_id)}::text[],
       ${column(({ principal }) => principal.identity_type)}::text[],
       ${column(({ requestId }) => requestId)}::text[]
-    ) with ordinality as act (of_account, by_id, by_name, claimed_id, key_id, identity_id, identity_type, request_id, place)
-    left join lateral platform.reveal_credential(
-      of_account, by_id, by_name, claimed_id, key_id, identity_id, identity_type, request_id) as told on true
-    order by place`
+    ) order by place`
   return rows.map(storedSecret)
 }
 
