@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { accountKeys, generateKey, keyProvider, open, seal, type KeyProvider } from '@keelson/secrets'
+import { freePort } from '@keelson/local-stack'
 import { testDatabase, type TestDatabase } from '@keelson/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { accountKeyStore } from './account-key-store.ts'
 import { identityStore } from './identity-store.ts'
+import { openAccountKeys } from './open-account-keys.ts'
 import { assertKeyProvider } from './key-provider-check.ts'
 import { systemSecret } from './system-secret.ts'
 
@@ -39,6 +41,17 @@ test('a missing key and a wrong key of the right name are refused, naming the id
     expect(refusal).toMatchObject({ name: 'ConfigError', message: expect.stringContaining(first.id) })
   }
   expect(await database.db.sql`select kek_id from identity.key_canary`).toHaveLength(1)
+})
+
+test('a provider that is away at the start is refused in words, naming it and the key', async () => {
+  const nobody = `http://127.0.0.1:${await freePort()}`
+  const env = { VAULT_TRANSIT_KEY: 'keelson', VAULT_ADDR: nobody, VAULT_TOKEN: 'test' }
+  await expect(openAccountKeys(database.db, env)).rejects.toMatchObject({
+    name: 'ConfigError',
+    problems: [
+      'key provider of vault-transit:transit/keelson: cannot be reached (ECONNREFUSED); key-encryption key vault-transit:transit/keelson is wanted to start',
+    ],
+  })
 })
 
 test('a new current key is welcome while the former one still unwraps', async () => {
