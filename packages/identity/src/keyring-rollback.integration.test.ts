@@ -2,7 +2,7 @@ import { testAccount, testDatabase } from '@keelson/testing'
 import { withAccount } from '@keelson/database'
 import { afterAll, expect, test } from 'vitest'
 import { recordAudit } from './audit-entry.ts'
-import { rolledBackAgentKeys, rolledBackCredentials } from './keyring-rollback.ts'
+import { rolledBackAgentKeys, rolledBackCredentials, rolledBackSigningSecrets } from './keyring-rollback.ts'
 
 const database = await testDatabase()
 const { db } = database
@@ -78,5 +78,26 @@ test("a former secret of an agent's key that was put back is found, and a delete
     'agent key rolled back is at version 1, and was at 2 before',
     'agent key undead is there although it was deleted',
     'agent key went with its agent is there although it was deleted',
+  ])
+})
+
+test('the signing secret of a deleted agent that was put back is found, also where the agent was registered anew', async () => {
+  const { account_id } = account
+  const lives = { 'never deleted': [1], 'registered anew': [2], 'still deleted': [1], 'put beside': [1, 2] }
+  for (const [id, versions] of Object.entries(lives)) {
+    await db.sql`
+      insert into agent.agents (account_id, id, name, description, acp_url, acp_type, status)
+      values (${account_id}, ${id}, ${id}, '', 'http://x', 'async', 'Ready')`
+    const end = { target_id: id, target_version: 1, outcome: 'done' as const }
+    if (id !== 'never deleted') await recordAudit(db, { ...by, action: 'agent.delete' }, end)
+    await withAccount(db, account_id, async (tx) => {
+      for (const version of versions) {
+        await tx`insert into agent.signing_secrets (account_id, agent_id, version, sealed) values (${account_id}, ${id}, ${version}, '')`
+      }
+    })
+  }
+  expect(await withAccount(db, account_id, rolledBackSigningSecrets)).toEqual([
+    'signing secret 1 of agent put beside is there although the agent was deleted',
+    'signing secret 1 of agent still deleted is there although the agent was deleted',
   ])
 })

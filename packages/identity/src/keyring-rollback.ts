@@ -64,3 +64,23 @@ export const rolledBackAgentKeys = async (tx: Transaction): Promise<string[]> =>
     return `agent key ${id} still has a secret from before version ${told_version}`
   })
 }
+
+/**
+ * Agents of the bound account whose signing secret is of a life that ended: it was put back after the agent was deleted.
+ *
+ * @returns what is wrong, in words
+ */
+export const rolledBackSigningSecrets = async (tx: Transaction): Promise<string[]> => {
+  const rows = await tx<{ agent_id: string; version: number }[]>`
+    select s.agent_id, s.version from agent.signing_secrets s
+    join (
+      select target_id, max(target_version) as ended_life from identity.audit_log
+      where account_id = current_setting('keelson.account_id') and action = 'agent.delete' and outcome = 'done'
+      group by target_id
+    ) as told on told.target_id = s.agent_id and told.ended_life >= s.version
+    where s.account_id = current_setting('keelson.account_id')
+    order by s.agent_id, s.version`
+  return rows.map(
+    ({ agent_id, version }) => `signing secret ${version} of agent ${agent_id} is there although the agent was deleted`,
+  )
+}

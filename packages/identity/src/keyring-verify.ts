@@ -1,7 +1,7 @@
 import { SEALED_COLUMNS, withAccount, type SealedColumn } from '@keelson/database'
 import { IntegrityError, open, UnknownKeyEncryptionKey } from '@keelson/secrets'
 import { forEveryAccount, keysOf, type Keyring } from './keyring.ts'
-import { rolledBackAgentKeys, rolledBackCredentials } from './keyring-rollback.ts'
+import { rolledBackAgentKeys, rolledBackCredentials, rolledBackSigningSecrets } from './keyring-rollback.ts'
 import { contextOf, nextRows, type Place, type SealedRow } from './sealed-rows.ts'
 
 export type KeyringVerdict = { keys: number; records: number; problems: string[] }
@@ -50,7 +50,7 @@ export const verifyKeyring = async (keyring: Omit<Keyring, 'provider'>, account?
           if (!last) break
         }
       }
-      for (const rolledBack of [rolledBackCredentials, rolledBackAgentKeys]) {
+      for (const rolledBack of [rolledBackCredentials, rolledBackAgentKeys, rolledBackSigningSecrets]) {
         verdict.problems.push(...(await withAccount(db, account_id, rolledBack)))
       }
     },

@@ -29,7 +29,7 @@ test('every change of agents and their keys leaves a row with actor, target, ver
     ['agent_api_key.rotate', key_id, 2],
     ['agent_api_key.delete', key_id, null],
     ['agent_api_key.delete', other.id, null],
-    ['agent.delete', agent_id, null],
+    ['agent.delete', agent_id, 1],
     ['api_key.revoke', rows[2]!['target_id'], null],
   ])
   const by = { outcome: 'done', key_id: client.key_id, identity_id: client.identity_id, identity_type: 'user' }

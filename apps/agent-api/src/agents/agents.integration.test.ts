@@ -59,6 +59,7 @@ test('an unknown agent_id is 404, a known one may be renamed, but not to a name 
 
 test('a deleted agent is gone with its keys, and its name comes back with nothing of before', async () => {
   const first = await client.registerAgent(registration('phoenix', { registration_metadata: { old: true } }))
+  const [formerSecret] = await app.db.sql`select * from agent.signing_secrets where agent_id = ${first.id}`
   await client.deleteAgent({ params: { agent_id: first.id } })
   await expect(client.getAgent({ params: { agent_id: first.id } })).rejects.toEqual(coded('not_found'))
   await expect(client.deleteAgent({ params: { agent_id: first.id } })).rejects.toEqual(coded('not_found'))
@@ -70,6 +71,10 @@ test('a deleted agent is gone with its keys, and its name comes back with nothin
   const second = await client.registerAgent(registration('phoenix'))
   expect(second).toMatchObject({ id: first.id, registration_metadata: null })
   expect(second.signing_secret).not.toBe(first.signing_secret)
+  await app.db.sql`delete from agent.signing_secrets where agent_id = ${first.id}`
+  await app.db.sql`insert into agent.signing_secrets ${app.db.sql(formerSecret!)}`
+  const { signing_secret } = await client.registerAgent(registration('phoenix'))
+  expect(signing_secret).not.toBe(first.signing_secret)
 })
 
 test('concurrent first registrations of one name make one agent', async () => {

@@ -21,9 +21,9 @@ export const deleteAgent = async (
 ): Promise<void> => {
   const { account_id } = by.principal
   const name = await withAccount(db, account_id, async (tx) => {
-    const [agent] = await tx<{ name: string }[]>`
-      update agent.agents set deleted_at = now(), updated_at = now(), status = 'Deleted', status_reason = null
-      where account_id = ${account_id} and id = ${agent_id} and deleted_at is null returning name`
+    const [agent] = await tx<{ name: string; ended_life: number }[]>`
+      update agent.agents set deleted_at = now(), updated_at = now(), status = 'Deleted', status_reason = null, life = life + 1
+      where account_id = ${account_id} and id = ${agent_id} and deleted_at is null returning name, life - 1 as ended_life`
     if (!agent) return notFound('agent')
     await tx`delete from agent.agent_api_keys where account_id = ${account_id} and agent_id = ${agent_id}`
     await tx`delete from agent.signing_secrets where account_id = ${account_id} and agent_id = ${agent_id}`
@@ -31,7 +31,7 @@ export const deleteAgent = async (
       update agent.webhook_deliveries
       set status = 'dead', next_attempt_at = null, claimed_until = null, last_error = 'the agent was deleted'
       where account_id = ${account_id} and agent_id = ${agent_id} and status = 'pending'`
-    const target = { target_id: agent_id, target_version: null, outcome: 'done' as const }
+    const target = { target_id: agent_id, target_version: agent.ended_life, outcome: 'done' as const }
     await auditWithin(tx, { ...by, action: 'agent.delete' }, target)
     return agent.name
   })

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { withAccount, type Database } from '@keelson/database'
 import { secretProblem } from '@keelson/identity'
 import { open, seal, type AccountKeys } from '@keelson/secrets'
+import { notFound } from '@keelson/service-kit'
 
 export type SigningSecretPlace = { account_id: string; agent_id: string }
 
@@ -17,12 +18,13 @@ export const openSigningSecret = (
   { version, sealed, ...place }: SigningSecretPlace & { version: number; sealed: Buffer },
 ): Promise<Buffer> => open(accountKeys, contextOf(place, version), sealed)
 
-type Stored = { version: number; sealed: Buffer }
+type Found = { version: number; sealed: Buffer | null }
 
 /**
- * What the ingress signs with when it calls an agent, made on the first call and the same ever after.
+ * What the ingress signs with when it calls an agent, made on the first call and the same until the agent is deleted. An
+ * agent that is registered again has the next version, and none before it counts.
  *
- * @throws ApiError `unavailable`, `credential_integrity_error`
+ * @throws ApiError `not_found`, `unavailable`, `credential_integrity_error`
  */
 export const ensureSigningSecret = async (
   { db, accountKeys }: { db: Database; accountKeys: AccountKeys },
@@ -31,25 +33,27 @@ export const ensureSigningSecret = async (
   const { account_id, agent_id } = place
   const find = () =>
     withAccount(db, account_id, async (tx) => {
-      const [stored] = await tx<Stored[]>`
-        select version, sealed from agent.signing_secrets
-        where account_id = ${account_id} and agent_id = ${agent_id} order by version desc limit 1`
-      return stored
+      const [found] = await tx<Found[]>`
+        select a.life as version, s.sealed from agent.agents a
+        left join agent.signing_secrets s on s.account_id = a.account_id and s.agent_id = a.id and s.version = a.life
+        where a.account_id = ${account_id} and a.id = ${agent_id}`
+      return found ?? notFound('agent')
     })
-  const make = async () => {
-    const sealed = await seal(accountKeys, contextOf(place, 1), randomBytes(32))
+  const make = async (version: number) => {
+    const sealed = await seal(accountKeys, contextOf(place, version), randomBytes(32))
     await withAccount(
       db,
       account_id,
       (tx) => tx`
         insert into agent.signing_secrets (account_id, agent_id, version, sealed)
-        values (${account_id}, ${agent_id}, 1, ${sealed}) on conflict do nothing`,
+        values (${account_id}, ${agent_id}, ${version}, ${sealed}) on conflict do nothing`,
     )
     return find()
   }
   try {
-    const stored = (await find()) ?? (await make())
-    return await openSigningSecret(accountKeys, { ...place, ...stored! })
+    const found = await find()
+    const { version, sealed } = found.sealed === null ? await make(found.version) : found
+    return await openSigningSecret(accountKeys, { ...place, version, sealed: sealed ?? notFound('agent') })
   } catch (error) {
     throw secretProblem(error)
   }

@@ -11,7 +11,7 @@ const now = () =>
 /** The constraint violated by a second agent of one name. */
 export const AGENT_NAME_UNIQUE = 'agents_name_unique'
 
-/** Agents, deleted ones too; migration 0050. */
+/** Agents, deleted ones too; migrations 0050 and 0124. */
 export const agents = agent.table(
   'agents',
   {
@@ -29,6 +29,7 @@ export const agents = agent.table(
     created_at: now(),
     updated_at: now(),
     deleted_at: timestamp(),
+    life: integer().notNull().default(1),
   },
   (table) => [
     primaryKey({ columns: [table.account_id, table.id] }),
