@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { exchanger, open, percentile, textsOf, type Request } from './exchange.ts'
 
@@ -13,8 +12,10 @@ export type OpenLoad = {
   count: number
 }
 
-/** Latencies run from when a request is sent: what waits for a connection waits for this process, not for the service. */
+/** Latencies run from when a request is sent. */
 export type Offered = {
+  /** Given up because no connection was free: sent later, they would be more than was to be offered. */
+  unsent: number
   accepted: number
   /** Answered 429 or 503 with `Retry-After`. */
   refused: number
@@ -33,46 +34,39 @@ const pickerOf = ({ url, mix }: OpenLoad) => {
   return () => texts[Math.floor(Math.random() * texts.length)]!
 }
 
-type Connection = { socket: Socket; exchange: ReturnType<typeof exchanger> }
+type Connection = ReturnType<typeof exchanger>
 
-/** As many as the proxies of a busy day keep open; who finds none waits for one. */
-const MOST_CONNECTIONS = 512
+/** As many as the proxies of a busy day keep open. */
+const CONNECTIONS = 512
 
-const connections = (url: string) => {
-  const idle: Connection[] = []
-  const waiting: ((connection: Connection) => void)[] = []
-  let opened = 0
+/** Open before the first request is sent: Node accepts one at each turn of its event loop. */
+const openConnections = async (url: string) => {
+  const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => open(url)))
   return {
-    take: async (): Promise<Connection> => {
-      const known = idle.pop()
-      if (known) return known
-      if (opened === MOST_CONNECTIONS) return await new Promise((resolve) => waiting.push(resolve))
-      opened += 1
-      const socket = await open(url)
-      return { socket, exchange: exchanger(socket) }
-    },
-    give: (connection: Connection): void => {
-      const next = waiting.shift()
-      if (next) next(connection)
-      else idle.push(connection)
-    },
-    close: () => idle.forEach(({ socket }) => socket.destroy()),
+    idle: sockets.map((socket): Connection => exchanger(socket)),
+    [Symbol.dispose]: () => sockets.forEach((socket) => socket.destroy()),
   }
 }
 
 const run = async (load: OpenLoad): Promise<Offered> => {
   const pick = pickerOf(load)
-  const pool = connections(load.url)
+  using connections = await openConnections(load.url)
+  const { idle } = connections
   const accepted: number[] = []
   const refused: number[] = []
   const errors: Record<string, number> = {}
+  let unsent = 0
   const underWay = new Set<Promise<void>>()
 
   const send = async (n: number): Promise<void> => {
-    const connection = await pool.take()
+    const exchange = idle.pop()
+    if (!exchange) {
+      unsent += 1
+      return
+    }
     const sentAt = performance.now()
-    const { status, head } = await connection.exchange(pick()(n))
-    pool.give(connection)
+    const { status, head } = await exchange(pick()(n))
+    idle.push(exchange)
     const ms = performance.now() - sentAt
     if (status >= 200 && status < 300) accepted.push(ms)
     else if ((status === 429 || status === 503) && /^retry-after: \d/im.test(head)) refused.push(ms)
@@ -93,12 +87,12 @@ const run = async (load: OpenLoad): Promise<Offered> => {
     await delay(1)
   }
   await Promise.all(underWay)
-  pool.close()
   const [good, bad] = [accepted, refused].map((values) => Float64Array.from(values).toSorted()) as [
     Float64Array,
     Float64Array,
   ]
   return {
+    unsent,
     accepted: good.length,
     refused: bad.length,
     errors,

@@ -1,4 +1,4 @@
-import { overloaded } from './load.ts'
+import { OVERLOADED } from './load.ts'
 import type { Principal } from './principal.ts'
 
 /** A request, as far as its body's weight is concerned. */
@@ -31,7 +31,7 @@ export const bodyBudget = (maxBytes: number, onRefused: () => void): BodyBudget 
       const held = heldBy.get(account_id) ?? 0
       if (heldBytes > 0 && held + bytes > maxBytes - heldBytes) {
         onRefused()
-        throw overloaded()
+        throw OVERLOADED
       }
       heldBy.set(account_id, held + bytes)
       heldBytes += bytes

@@ -3,12 +3,12 @@ const WINDOW_MS = 100
 /** So few at a time do not slow each other down: their times are what is usual. */
 const FEW = 8
 /** What nobody minds, however fast it usually is. */
-const QUIET_MS = 10
+const QUIET_MS = 5
 const SMOOTHING = 0.02
 const PROBE = 1.05
 
 export type CrowdLimits = {
-  /** So many requests are worked on at a time whatever they do to each other. */
+  /** So many requests at a time are never too many by themselves, whatever they do to each other. */
   least: number
   /** How many requests may be worked on at a time. */
   most: number
@@ -50,22 +50,25 @@ const turnClock = (turn: Time['turn']) => {
   }
 }
 
-/** What each operation takes while there are few; what it took first, until that is known. */
+/** What each operation takes while there are few; what it takes now, until that is known. */
 const usualTimes = () => {
-  const usual = new Map<string, number>()
+  const usual = new Map<string, { ms: number; times: number }>()
   return (operation: string, ms: number, isAmongFew: boolean): number => {
-    const known = usual.get(operation) ?? ms
-    const learned = isAmongFew ? known + SMOOTHING * (ms - known) : known
-    usual.set(operation, learned)
-    return learned
+    const known = usual.get(operation) ?? { ms, times: 0 }
+    if (!isAmongFew) return known.ms
+    known.times += 1
+    known.ms += (ms - known.ms) * Math.max(SMOOTHING, 1 / known.times)
+    usual.set(operation, known)
+    return known.ms
   }
 }
 
 /**
  * Bounds how many requests are worked on at a time by what they do to each other. Each operation's usual time is
  * learned while there are few. Where requests, and the event loop before them, take too much longer than usual for two
- * windows, the limit becomes what Little's law allows at that speed; while some are refused it is then raised little by
- * little, and as soon as a window refuses nobody the crowd has gone and the limit with it.
+ * windows, the limit becomes what Little's law allows at that speed: once more came than may always be worked on, few if
+ * need be. While some are refused it is then raised little by little, and as soon as a window refuses nobody the crowd
+ * has gone and the limit with it.
  *
  * A request that waits for its caller, for an agent or for a vendor is not part of the crowd.
  */
@@ -85,7 +88,7 @@ export const crowd = ({ least, most, maxSlowdown }: CrowdLimits, { now, turn }: 
     const toleratedMs = Math.max(QUIET_MS, maxSlowdown * mean(usualMs, done))
     const isSlow = done > 0 && takesMs > toleratedMs
     if (isSlow && wasSlow) {
-      limit = Math.max(least, Math.min(limit, peak) * (toleratedMs / takesMs))
+      limit = Math.max(refused > 0 ? FEW : least, Math.min(limit, peak) * (toleratedMs / takesMs))
       lastCutAt = at
     }
     if (!isSlow) limit = refused > 0 ? Math.min(most, limit * PROBE) : most
@@ -109,7 +112,7 @@ export const crowd = ({ least, most, maxSlowdown }: CrowdLimits, { now, turn }: 
     /** Counts and times some work of an operation. */
     during: async <T>(operation: string, work: () => Promise<T>): Promise<T> => {
       const startedAt = now()
-      const isAmongFew = working < FEW
+      const isAmongFew = working < FEW && window.refused === 0
       working += 1
       window.peak = Math.max(window.peak, working)
       try {

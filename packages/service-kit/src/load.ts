@@ -62,5 +62,5 @@ export const loadGuard = ({ maxInFlight, maxEventLoopDelayMs }: LoadLimits) => {
 
 export type LoadGuard = ReturnType<typeof loadGuard>
 
-export const overloaded = (): ApiError =>
-  new ApiError('unavailable', 'The service is busy; try again', { retryAfterSeconds: 1 })
+/** Made once: whoever is refused for want of time must not cost any. */
+export const OVERLOADED = new ApiError('unavailable', 'The service is busy; try again', { retryAfterSeconds: 1 })

@@ -2,7 +2,7 @@ import { emptyResponse, problemResponse } from './answer.ts'
 import { ApiError } from './api-error.ts'
 import { bodyBudget } from './body-budget.ts'
 import { crowd as createCrowd } from './crowd.ts'
-import { type LoadGuard, loadGuard, overloaded } from './load.ts'
+import { type LoadGuard, loadGuard, OVERLOADED } from './load.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { toApiError } from './problems.ts'
@@ -50,7 +50,7 @@ const answerer = (options: ServiceOptions, load: LoadGuard, table: ReturnType<ty
     const reason = load.overload(startedAt) ?? (crowd.admits() ? null : 'crowd')
     if (reason === null) return
     metrics.shed.inc({ reason })
-    throw overloaded()
+    throw OVERLOADED
   }
 
   let router: Router | null = null
@@ -68,6 +68,8 @@ const answerer = (options: ServiceOptions, load: LoadGuard, table: ReturnType<ty
       router ??= open()
       return await router.fetch(request, facts)
     } catch (thrown) {
+      // By then a body that came together with its head has been read.
+      await Promise.resolve()
       return fail(thrown, facts)
     }
   }

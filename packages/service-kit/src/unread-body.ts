@@ -3,9 +3,17 @@ import type { IncomingMessage } from 'node:http'
 /** As much of a refused body is still taken, and dropped. */
 export const DROPPED_BYTES = 67_108_864
 
+/** What is known of the length of a body: nothing of a chunked one. */
+const lengthOf = ({ headers }: IncomingMessage): number =>
+  headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.NaN
+
 /** Whether a client may still be sending. One that waits for `100 Continue` sends nothing, and what is too much is cut. */
-export const isStillSending = ({ complete, destroyed, headers }: IncomingMessage): boolean =>
-  !complete && !destroyed && headers.expect === undefined && Number(headers['content-length'] ?? 0) <= DROPPED_BYTES
+export const isStillSending = (incoming: IncomingMessage): boolean => {
+  const { complete, destroyed, headers, readableLength } = incoming
+  const length = lengthOf(incoming)
+  const isWhole = complete || readableLength >= length
+  return !isWhole && !destroyed && headers.expect === undefined && !(length > DROPPED_BYTES)
+}
 
 /** So much is dropped at a time, of all bodies together: faster, and what was dropped would pile up as garbage. */
 const TURN_BYTES = 1_048_576
