@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { countFaults } from './mutation/faults.ts'
 import { faults, parts, type Faults, type Part } from './mutation/parts.ts'
+import { percentOf, recordScore } from './mutation/scores.ts'
 
 // pnpm mutation [PART…] [--only FILE [--lines FROM-TO]] [--resume]
 //
 // Changes the parts that must not be wrong in every way that Stryker knows, one at a time, and tells how many of the
-// changes a test noticed. Mutants that live on, and why they may, are explained in MUTATION.md.
+// changes a test noticed. Scores of whole parts are written into MUTATION.md, which explains the mutants that live on.
 //
 // A part that takes long can be done in pieces: --only changes the files whose path contains this, or some of their
 // lines, and --resume also counts what was found before with it where neither code nor tests changed since.
@@ -66,16 +67,17 @@ const isNoticed = ({ status }: Mutant) => status === 'Killed' || status === 'Tim
 const counts = ({ status }: Mutant) =>
   isNoticed({ status } as Mutant) || status === 'Survived' || status === 'NoCoverage'
 
-const scoreOf = (name: string, counted: number, alive: number): number => {
-  const score = (100 * (counted - alive)) / counted
-  process.stdout.write(`${name}: ${score.toFixed(1)} % of ${counted} mutants noticed\n`)
-  return score
+const scoreOf = async (name: string, mutants: number, alive: number, isWhole: boolean): Promise<number> => {
+  const count = { mutants, noticed: mutants - alive }
+  process.stdout.write(`${name}: ${percentOf(count).toFixed(1)} % of ${mutants} mutants noticed\n`)
+  if (isWhole) await recordScore(name, count)
+  return percentOf(count)
 }
 
 const runFaults = async (name: string, part: Faults, directory: string): Promise<number> => {
   const { made, alive } = await countFaults(part, join(directory, `${name}.report.json`))
   for (const fault of alive) process.stdout.write(`Survived ${fault}\n`)
-  return scoreOf(name, made, alive.length)
+  return scoreOf(name, made, alive.length, true)
 }
 
 /** The share of mutants that a test noticed, in percent. */
@@ -92,7 +94,8 @@ const runPart = async (name: string, part: Part, directory: string): Promise<num
     process.stdout.write(
       `${status} ${file}:${location.start.line} ${mutatorName} -> ${replacement.replaceAll(/\s+/g, ' ')}\n`,
     )
-  return scoreOf(name, counted.length, alive.length)
+  const isWhole = values.lines === undefined && part.mutate.every((file) => file in files)
+  return scoreOf(name, counted.length, alive.length, isWhole)
 }
 
 const run = (name: string, directory: string): Promise<number> => {

@@ -7,6 +7,8 @@ const WRITTEN = [
   'bench/RESULTS.md',
   'bench/RESULTS.json',
   'bench/CHAOS.md',
+  'bench/MUTATION.json',
+  'bench/MUTATION.md',
   'bench/models-faults.jsonl',
   'bench/models-soak.jsonl',
   'bench/plots',
