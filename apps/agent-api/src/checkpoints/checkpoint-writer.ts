@@ -16,7 +16,7 @@ const SMALL_BYTES = 32 * KIBIBYTE
 const OVERHEAD_BYTES = KIBIBYTE
 
 const LIMITS = {
-  lanes: 2,
+  lanes: 3,
   maxItems: 100,
   maxBytes: 512 * KIBIBYTE,
   maxQueuedBytes: 32 * KIBIBYTE * KIBIBYTE,

@@ -28,7 +28,7 @@ export const checkpointStore = (
       where account_id = $1 and thread_id = $2 and checkpoint_ns = $3 ${checkpoint_id === undefined ? '' : 'and checkpoint_id = $4'}
       order by checkpoint_id desc limit 1`
     const parts = { blobs: true, pending_writes: true, parent_pending_sends: include.length > 0 }
-    return oneItem(await readTuples(db, { text, parameters, maxBytes: 0 }, parts, maxTupleBytes))
+    return oneItem(await readTuples(db, { text, parameters, maxBytes: null }, parts, maxTupleBytes))
   },
 
   put: (put: z.output<typeof PutCheckpointRequest>) => writer.put(checkpointRow(account_id, put)),

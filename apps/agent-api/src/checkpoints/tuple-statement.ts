@@ -5,8 +5,8 @@ export type Parts = { blobs: boolean; pending_writes: boolean; parent_pending_se
 export type Page = {
   text: string
   parameters: (string | number)[]
-  /** The page ends with the item that goes beyond so many bytes. */
-  maxBytes: number
+  /** The page ends with the item that goes beyond so many bytes; `null` for a page of one item at most, number 0. */
+  maxBytes: number | null
 }
 
 /** The columns that a page needs, beside `item`. */
@@ -72,18 +72,29 @@ const writesOf = (part: keyof Parts) => `
     ${BASE64}
   from ${part} where ${ANSWERED}`
 
+/** The number of the last item that is answered. */
+const lastOfPage = (sizes: string, maxBytes: number, maxItemBytes: string): string => `
+    select max(item) as item from (
+      select item, max(sum(bytes)) over up_to_here as largest, sum(sum(bytes)) over up_to_here - sum(bytes) as bytes_before
+      from (${sizes}) as sizes group by item window up_to_here as (order by item)) as sized
+    where bytes_before <= ${maxBytes} and (largest <= ${maxItemBytes} or item = 0 and agent.refuse('tuple_too_large'))`
+
+/** The same where there is one item: sorting and windows would take a sixth of its statement. */
+const onlyItem = (sizes: string, maxItemBytes: string): string => `
+    select 0 as item from (${sizes}) as sizes
+    having coalesce(sum(bytes), 0) <= ${maxItemBytes} or agent.refuse('tuple_too_large')`
+
 /** One statement: a row for each checkpoint, blob and write of the page; `$n` is what one item may weigh, in bytes. */
 export const statementOf = ({ text, maxBytes }: Page, parts: Parts, maxItemParameter: string): string => {
   const names = (['blobs', 'pending_writes', 'parent_pending_sends'] as const).filter((part) => parts[part])
-  const sizes = names.map((part) => `union all select item, octet_length(blob) from ${part}`)
+  const sizes = [
+    'select item, octet_length(checkpoint) + octet_length(metadata) as bytes from found',
+    ...names.map((part) => `select item, octet_length(blob) from ${part}`),
+  ].join(' union all ')
+  const maxItemBytes = `${maxItemParameter}::bigint`
+  const last = maxBytes === null ? onlyItem(sizes, maxItemBytes) : lastOfPage(sizes, maxBytes, maxItemBytes)
   const selects = names.map((part) => (part === 'blobs' ? BLOBS : writesOf(part)))
   return `
-  with ${[`found as materialized (${text})`, ...names.map((part) => FOUND[part])].join(', ')}, sized as (
-    select item, max(sum(bytes)) over up_to_here as largest, sum(sum(bytes)) over up_to_here - sum(bytes) as bytes_before
-    from (select item, octet_length(checkpoint) + octet_length(metadata) as bytes from found ${sizes.join(' ')}) as sizes
-    group by item window up_to_here as (order by item)
-  ), last as materialized (
-    select max(item) as item from sized
-    where bytes_before <= ${maxBytes} and (largest <= ${maxItemParameter}::bigint or item = 0 and agent.refuse('tuple_too_large'))
-  ) ${[CHECKPOINTS, ...selects].join(' union all ')}`
+  with ${[`found as materialized (${text})`, ...names.map((part) => FOUND[part])].join(', ')},
+  last as materialized (${last}) ${[CHECKPOINTS, ...selects].join(' union all ')}`
 }
