@@ -9,6 +9,8 @@ const MAX_SEGMENTS = 32
 const MAX_SEGMENT_BYTES = 255
 const MAX_QUERY = 8192
 
+/** What nearly every segment looks like: nothing in it can mean something else, or is ever encoded. */
+const UNRESERVED = /^[\w~-][\w.~-]{0,254}$/
 const VISIBLE_ASCII = /^[\x21-\x7e]*$/
 const CONTROL_OR_SEPARATOR = /[\p{Cc}/\\;]/u
 /** An encoding inside an encoding: some later hop would decode it to something that was never checked. */
@@ -20,12 +22,13 @@ const refuse = (what: string): never => {
 
 /** Whether a segment means the same to every hop, and leads nowhere but down. */
 const isPlain = (segment: string): boolean =>
-  segment !== '.' &&
-  segment !== '..' &&
-  segment.isWellFormed() &&
-  !CONTROL_OR_SEPARATOR.test(segment) &&
-  !ENCODED_TWICE.test(segment) &&
-  Buffer.byteLength(segment) <= MAX_SEGMENT_BYTES
+  UNRESERVED.test(segment) ||
+  (segment !== '.' &&
+    segment !== '..' &&
+    segment.isWellFormed() &&
+    !CONTROL_OR_SEPARATOR.test(segment) &&
+    !ENCODED_TWICE.test(segment) &&
+    Buffer.byteLength(segment) <= MAX_SEGMENT_BYTES)
 
 /** Whether segments can be forwarded; only the last may be empty, for a path that ends in `/`. */
 const arePlain = (segments: readonly string[]): boolean =>
@@ -58,10 +61,12 @@ export const checkQuery = (query: string): string =>
 
 /** Percent-encodes all but unreserved characters. */
 const encodeSegment = (segment: string): string =>
-  encodeURIComponent(segment).replaceAll(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
+  UNRESERVED.test(segment)
+    ? segment
+    : encodeURIComponent(segment).replaceAll(
+        /[!'()*]/g,
+        (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+      )
 
 export const encodeSegments = (segments: readonly string[]): string => segments.map(encodeSegment).join('/')
 
