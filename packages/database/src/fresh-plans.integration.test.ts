@@ -36,3 +36,18 @@ test('rows are found by their keys on tables that nothing is known of, and on ta
   await sql`analyze platform.credentials, platform.credential_versions, platform.models, platform.deployments`
   await expectIndexes()
 })
+
+test('whether a model is being deployed is found by its key, not among all that is being deployed', async () => {
+  await sql`
+    with model as (
+      insert into platform.models (account_id, id, name, model_type, model_vendor, vendor_configuration, status, generation,
+        created_by_identity_type, created_by_user_id)
+      select 'account', n, n, 'generic', 'llmengine', '{}', 'deploying', 1, 'user', 'user' from generate_series(1, 500) n
+    )
+    insert into platform.deployments (account_id, id, model_id, kind, generation, model_vendor, configuration)
+    select 'account', n, n, 'create', 1, 'llmengine', '{}' from generate_series(1, 500) n`
+  expect(
+    await indexOf(`select from platform.deployments
+      where account_id = $1 and model_id = $2 and generation = $3 and kind in ('create', 'update')`),
+  ).toBe('deployments_generation_key')
+})
