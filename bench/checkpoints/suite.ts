@@ -5,7 +5,7 @@ import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres'
 import pg from 'pg'
 import type { Bench, Suite } from '../harness/bench.ts'
 import { peakMemoryMiB } from '../harness/peak-memory.ts'
-import { startBenchPostgres, type Sql } from '../harness/postgres.ts'
+import { startBenchPostgres, type BenchPostgres, type Sql } from '../harness/postgres.ts'
 import { startProcess } from '../harness/processes.ts'
 import { delayedProxy } from './delayed-proxy.ts'
 import { deltaHistoryMs, seedDeltas } from './deltas.ts'
@@ -65,6 +65,8 @@ const poolOf = (connectionString: string) => {
   return { pool, [Symbol.asyncDispose]: () => pool.end() }
 }
 
+const SERVICE = new URL('service.ts', import.meta.url)
+
 type Service = { baseUrl: string; apiKey: string; account_id: string }
 
 /** The same with a network of 1 ms each way between the agent and what it talks to. */
@@ -108,11 +110,13 @@ const locks = async (bench: Bench, sql: Sql, { baseUrl, apiKey, account_id }: Se
     })
 }
 
-/** Whatever a thread weighs, the service holds no more of it than a page. */
-const memory = async (bench: Bench, sql: Sql, { baseUrl, apiKey, account_id, pid }: Service & { pid: number }) => {
+/** Whatever a thread weighs, the service holds no more of it than a page: one that holds nothing of other work yet. */
+const memory = async (bench: Bench, { url, sql }: BenchPostgres) => {
   const name = 'peak memory of agent-api while 5,000 full tuples of 64 KB are listed'
   if (!bench.isWanted(name)) return
-  const saver = new KeelsonSaver({ baseUrl, apiKey })
+  using service = await startProcess<Service>(SERVICE, [url])
+  const saver = new KeelsonSaver(service)
+  const { account_id, pid } = service
   await seedFullThread({ sql, account_id, saver, checkpoints: bench.size(5000) }, 'full')
   const peak = await peakMemoryMiB(pid, () => readAll(saver.list(threadConfig('full'))))
   saver.close()
@@ -125,7 +129,7 @@ export const checkpoints: Suite = {
   run: async (bench) => {
     await using postgres = await startBenchPostgres()
     const { url, sql } = postgres
-    using service = await startProcess<Service>(new URL('service.ts', import.meta.url), [url])
+    using service = await startProcess<Service>(SERVICE, [url])
     await using direct = poolOf(url)
     const saver = new PostgresSaver(direct.pool)
     await saver.setup()
@@ -143,7 +147,7 @@ export const checkpoints: Suite = {
     await deltas(stage)
     await withNetwork(bench, url, service, stage.seconds)
     await locks(bench, sql, service)
-    await memory(bench, sql, service)
+    await memory(bench, postgres)
     const call = { size: SMALL, clients: CONNECTIONS, seconds: stage.seconds }
     for (const kind of ['put', 'get-tuple', 'put-writes', 'list'] as const) {
       // The client does a saver's work here, and a part of it there: it counts on both sides.
