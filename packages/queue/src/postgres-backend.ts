@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import { assertSchemaCompatibility, createPostgresBackend, Queue, runMigrations, type PgPool } from 'bullmq'
 import { Client, Pool } from 'pg'
 import type { Backend, BackendWorker, Producer, WorkerOptions } from './backend.ts'
@@ -21,6 +22,9 @@ const withSearchPath = (databaseUrl: string): string => {
   return url.href
 }
 
+/** A connection that ends between two statements of BullMQ has nobody to tell, and would end the process; the next one fails. */
+const surviveLoss = (client: EventEmitter): void => void client.on('error', () => {})
+
 const openPool = (databaseUrl: string, applicationName: string, max: number, timeoutMs: number) => {
   const pool = new Pool({
     connectionString: withSearchPath(databaseUrl),
@@ -31,6 +35,7 @@ const openPool = (databaseUrl: string, applicationName: string, max: number, tim
     query_timeout: timeoutMs,
   })
   pool.on('error', () => {})
+  pool.on('connect', surviveLoss)
   return pool
 }
 
@@ -96,6 +101,7 @@ const withClient = async <T>(databaseUrl: string, work: (client: Client) => Prom
     application_name: 'queue migration',
     connectionTimeoutMillis: 10_000,
   })
+  surviveLoss(client)
   await client.connect()
   try {
     return await work(client)

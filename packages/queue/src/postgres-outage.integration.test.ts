@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { eventually, testDatabase, type TestDatabase } from '@keelson/testing'
 import { Client, escapeIdentifier } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -64,6 +66,52 @@ test('rings fast while Postgres refuses everybody, and doorbell and worker recov
     { deadlineMs: 15_000, intervalMs: 100 },
   )
   expect(doorbellOf(queue)).toBe('working')
+})
+
+const READY = Buffer.from([0x5a, 0, 0, 0, 5])
+const FIELDS = 'SFATAL\0C57P01\0Mterminating connection\0\0'
+const FATAL = Buffer.concat([Buffer.from([0x45, 0, 0, 0, 4 + FIELDS.length]), Buffer.from(FIELDS)])
+
+/** Postgres behind a proxy; while `dying`, it ends connections in the breath in which it is ready, as when it is killed. */
+const mortalPostgres = async () => {
+  const { hostname, port } = new URL(database.url)
+  const state = { dying: false }
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname)
+    client.pipe(upstream)
+    upstream.on('data', (chunk) =>
+      client.write(state.dying && chunk.includes(READY) ? Buffer.concat([chunk, FATAL]) : chunk),
+    )
+    for (const socket of [client, upstream])
+      socket
+        .on('error', () => {})
+        .on('close', () => {
+          client.destroy()
+          upstream.destroy()
+        })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = Object.assign(new URL(database.url), { port: String((server.address() as AddressInfo).port) }).href
+  return { state, url, [Symbol.dispose]: () => void server.close() }
+}
+
+test('a connection that ends before its first statement ends nothing else', async () => {
+  await migrateQueue(database.url)
+  const uncaught: unknown[] = []
+  const catcher = (error: unknown) => void uncaught.push(error)
+  process.on('uncaughtException', catcher)
+  try {
+    using postgres = await mortalPostgres()
+    await using queue = await connectQueue({ databaseUrl: postgres.url })
+    postgres.state.dying = true
+    await queue.ring('deliver_webhook', { delivery_id: 'lost' })
+    await eventually(() => expect(doorbellOf(queue)).toBe('failing'))
+    await expect(connectQueue({ databaseUrl: postgres.url })).rejects.toThrow(/not queryable/)
+  } finally {
+    process.off('uncaughtException', catcher)
+  }
+  expect(uncaught).toEqual([])
 })
 
 test('a worker started while Postgres refuses everybody takes jobs once it does not', async () => {
