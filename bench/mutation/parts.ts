@@ -54,6 +54,7 @@ export const parts: Record<string, Part> = {
     ],
     tests: [
       'packages/contracts/src/pagination.test.ts',
+      'packages/contracts/src/openapi.test.ts',
       'apps/platform-api/src/list-page.integration.test.ts',
       'apps/agent-api/src/spans/lists.integration.test.ts',
     ],

@@ -12,7 +12,7 @@ test('what is not said of a page is the newest hundred', () => {
 test.each([
   { limit: '1' },
   { limit: '10000' },
-  { starting_after: 'a', kind: 'k' },
+  { starting_after: 'a', kind: 'k', sort_order: 'desc' },
   { ending_before: 'a', sort_by: 'name', sort_order: 'asc' },
 ])('%o is a page', (asked) => {
   expect(query.parse(asked)).toMatchObject('limit' in asked ? { limit: Number(asked.limit) } : asked)
