@@ -5,12 +5,16 @@ import { median } from './harness/figures.ts'
 import { startServices } from './harness/services.ts'
 import { openFlows } from './soak/flows.ts'
 import { heapAfterGc } from './soak/heap.ts'
+import { writeSoak } from './soak/report.ts'
 
 // Every operation again and again at 70 % of what the services can, and a model deployed all the while:
-//   node bench/soak.ts [--seconds 600]
-// Ends with 1 when an answer was an error, or when the heap of a service, after garbage collection, has grown.
+//   node bench/soak.ts [--seconds 600] [--write]
+// Ends with 1 when an answer was an error, or when the heap of a service, after garbage collection, has grown; with
+// `--write` README.md tells what came of it.
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '600' } } })
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '600' }, write: { type: 'boolean', default: false } },
+})
 const seconds = Number(values.seconds)
 const NAMES: readonly ServiceName[] = ['vendor-simulator', 'platform-api', 'agent-api', 'webhook-worker', 'deployer']
 const CALLERS = 8
@@ -19,6 +23,7 @@ const MOST_GROWTH = 1.05
 const SAMPLES = 12
 /** Caches fill and code is compiled in the first of these. */
 const WARM_UP_SAMPLES = 3
+const MOST_ERRORS_TOLD = 20
 
 await using services = await startServices(NAMES, { accounts: CALLERS + 1 })
 using flows = await openFlows(services)
@@ -65,12 +70,13 @@ const requestsOfARun = (await flows.everything(keys[0] ?? '')).requests
 const pauseMs = (CALLERS * requestsOfARun * 1000) / (SHARE * capacity)
 const stopping = new AbortController()
 const deploys = deployUntil(stopping.signal)
-const calling = callFor(seconds, pauseMs)
+const rates: number[] = []
 for (let n = 0; n < SAMPLES; n += 1) {
-  await delay((seconds * 1000) / SAMPLES)
+  rates.push(await callFor(seconds / SAMPLES, pauseMs))
+  // What is under way belongs to the heap too, so that nothing of the callers is while it is looked at.
   await sample()
 }
-const rate = await calling
+const rate = median(rates)
 stopping.abort()
 await deploys
 
@@ -83,15 +89,16 @@ const growth = Object.fromEntries(
 const megabytes = Object.fromEntries(
   NAMES.map((name) => [name, heaps.map((sizes) => Math.round((sizes[name] ?? 0) / 1e5) / 10)]),
 )
-for (const error of new Set(errors)) process.stdout.write(`${error}\n`)
+for (const error of errors.slice(0, MOST_ERRORS_TOLD)) process.stdout.write(`${error}\n`)
 const verdict = {
   seconds,
   requests,
-  per_second: rate,
-  of_capacity: rate / capacity,
+  perSecond: rate,
+  ofCapacity: rate / capacity,
   errors: errors.length,
   growth,
   megabytes,
 }
 process.stdout.write(`${JSON.stringify(verdict)}\n`)
+if (values.write) await writeSoak(verdict)
 process.exitCode = errors.length === 0 && Object.values(growth).every((of) => of <= MOST_GROWTH) ? 0 : 1

@@ -4,7 +4,7 @@ import { ApiError } from './api-error.ts'
 export type LoadLimits = {
   /** Requests answered at the same time. */
   maxInFlight: number
-  /** Mean delay of the event loop over half a second. */
+  /** Delay of most turns of the event loop over half a second. */
   maxEventLoopDelayMs: number
 }
 
@@ -13,10 +13,11 @@ const RESOLUTION_MS = 20
 
 type Window = { histogram: ReturnType<typeof monitorEventLoopDelay>; startedAt: number; delayMs: number }
 
+/** The median, since one long turn, for garbage or because the machine was busy, is over when it is seen. */
 const delayNow = (window: Window, now: number): number => {
-  if (now - window.startedAt >= WINDOW_MS) {
-    const { histogram } = window
-    window.delayMs = histogram.count > 0 ? histogram.mean / 1e6 - RESOLUTION_MS : 0
+  const { histogram, startedAt } = window
+  if (now - startedAt >= WINDOW_MS && histogram.count > 1) {
+    window.delayMs = histogram.percentile(50) / 1e6 - RESOLUTION_MS
     window.startedAt = now
     histogram.reset()
   }

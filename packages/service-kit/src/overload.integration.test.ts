@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { eventually } from '@keelson/testing'
 import { expect, test, vi } from 'vitest'
 import type { ApiError } from './api-error.ts'
@@ -56,6 +57,20 @@ test('a blocked event loop sheds load, and no longer when it is free again', asy
   }
   await vi.waitFor(() => (block(), expect(outcome()).toBe('event_loop')), { timeout: 5000, interval: 1 })
   await vi.waitFor(() => expect(outcome()).toBeNull(), { timeout: 5000, interval: 50 })
+})
+
+test('a long turn of the event loop now and then sheds nothing', async () => {
+  const load = loadGuard({ maxInFlight: 10, maxEventLoopDelayMs: 100 })
+  using _watch = load.watch()
+  const outcomes = new Set<string | null>()
+  for (let long = 0; long < 3; long += 1) {
+    for (const until = performance.now() + 700; performance.now() < until;);
+    for (let short = 0; short < 5; short += 1) {
+      await delay(20)
+      outcomes.add(load.overload(performance.now()))
+    }
+  }
+  expect([...outcomes]).toEqual([null])
 })
 
 test('a key may burst, then gets 429 with the time until the next token, and is told where it stands', () => {
