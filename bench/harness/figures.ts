@@ -53,20 +53,24 @@ export const figureOfValues = ({ name, unit, goal, values }: Value): Figure => {
   }
 }
 
+/** What runs for months is measured when it is compiled; the first rounds, which do not count, see to that. */
+const MOST_WARM_UP_ROUNDS = 3
+
 /**
- * Measures two variants in turns, the order swapped every round, after a round that does not count. The ratio is the
+ * Measures two variants in turns, the order swapped every round, after rounds that do not count. The ratio is the
  * median of the rounds' own ratios, so that a machine that is busy for a while slows both sides of it.
  */
 export const compare = async (comparison: Comparison, rounds: number): Promise<Figure> => {
   const { name, unit, baseline, candidate, goal } = comparison
   const pairs: { base: number; value: number }[] = []
-  for (let round = 0; round <= rounds; round += 1) {
+  const warmUp = Math.min(rounds, MOST_WARM_UP_ROUNDS)
+  for (let round = 0; round < warmUp + rounds; round += 1) {
     const pair = { base: 0, value: 0 }
     const measureBaseline = async () => void (pair.base = await baseline.measure(round))
     if (round % 2 === 0) await measureBaseline()
     pair.value = await candidate.measure(round)
     if (round % 2 === 1) await measureBaseline()
-    if (round > 0) pairs.push(pair)
+    if (round >= warmUp) pairs.push(pair)
   }
   return {
     ...figureOfValues({ name, unit, goal, values: pairs.map(({ base, value }) => value / base) }),

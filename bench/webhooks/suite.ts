@@ -39,14 +39,9 @@ const loadsOf = ({ bench, ingress: { url, secret, durableSecret }, loader }: Sta
   }
 }
 
-/** Rounds of load before anything counts: the verified forward is more code than its baselines, and compiled later. */
-const WARM_UP_ROUNDS = 3
-
 const forwards = async (stage: Stage) => {
   const { bench } = stage
   const { verified, unverified, plain, durable } = loadsOf(stage)
-  for (let round = 0; round < WARM_UP_ROUNDS; round += 1)
-    for (const load of [verified, unverified, plain]) await load(32)
   const baselines = {
     'the same proxy without verification': unverified,
     'a proxy that neither verifies nor signs': plain,
