@@ -68,16 +68,20 @@ test.each(orders)('by $sort_by $sort_order, every page holds what a list in memo
   }
 })
 
-test('where nothing matches, the page is empty and the total 0', async () => {
-  const query = { limit: 3, sort_by: 'created_at', sort_order: 'desc' } as const
-  const empty = { items: [], has_more: false, total: 0, limit: 3, object: 'list' }
-  expect(await list(query, sql`and name = 'none'`)).toEqual(empty)
-})
+test.each(orders)(
+  'by $sort_by $sort_order, where nothing matches, the page is empty and the total 0',
+  async (order) => {
+    const query = { limit: 3, ...order }
+    const empty = { items: [], has_more: false, total: 0, limit: 3, object: 'list' }
+    expect(await list(query, sql`and name = 'none'`)).toEqual(empty)
+  },
+)
 
 describe.each(['starting_after', 'ending_before'] as const)('%s', (way) => {
   const suffix = idOf(1).slice('thing_'.length)
   test.each([
     ['of another kind', `cred_${suffix}`],
+    ['of a kind with as long a name', `other_${suffix}`],
     ['without its kind', suffix],
     ['that is too short', `thing_${suffix.slice(1)}`],
     ['with more before it', `thing_z${suffix}`],

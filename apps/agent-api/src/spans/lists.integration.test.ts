@@ -4,11 +4,11 @@ import { testApp } from '../test-app.fixture.ts'
 let app: Awaited<ReturnType<typeof testApp>>
 let client: Awaited<ReturnType<typeof app.client>>
 
-/** Twelve spans of one trace, four starts of three spans each; every other one has ended, names repeat. */
+/** Twelve spans of two traces, four starts of three spans each; every other one has ended, names and tasks repeat. */
 const SPANS = Array.from({ length: 12 }, (_, index) => ({
   id: `s${`${index}`.padStart(2, '0')}`,
-  trace_id: 'trace',
-  task_id: index % 3 === 0 ? 'trace' : null,
+  trace_id: index < 8 ? 'trace' : 'other',
+  task_id: [null, 'trace', 'other'][index % 3] ?? null,
   name: `name ${index % 2}`,
   start_time: `2026-01-01T10:00:0${index % 4}Z`,
   end_time: index % 2 === 0 ? null : `2026-01-01T11:00:0${index % 3}.000001Z`,
@@ -21,17 +21,34 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
+const refusal = async ({ raw }: typeof client, query: Record<string, string>): Promise<unknown> => {
+  const { status, text } = await raw({ method: 'get', path: '/spans' }, { query })
+  return { status, ...JSON.parse(text) }
+}
+
 const ids = (spans: { id: string }[]) => spans.map(({ id }) => id)
 type Query = NonNullable<NonNullable<Parameters<typeof client.listSpans>[0]>['query']>
 const list = async (query: Query) => ids(await client.listSpans({ query }))
 
 const compare = (one: string, other: string) => (one < other ? -1 : Number(one > other))
 
-/** What a list should hold, sorted in memory: a running span ends after all others. */
-const expected = (by: 'start_time' | 'end_time' | 'name' | 'id', direction: 'asc' | 'desc') => {
-  const sorted = SPANS.toSorted(
-    (one, other) => compare(one[by] ?? '~', other[by] ?? '~') || compare(one.id, other.id),
-  ).map(({ id }) => id)
+type Filter = { trace_id?: string; task_id?: string }
+const FILTERS: Filter[] = [{}, { trace_id: 'trace' }, { task_id: 'other' }, { trace_id: 'trace', task_id: 'other' }]
+
+/** What a list should hold, found in memory: a running span ends after all others, a trace is of the task it is named after. */
+const expected = (
+  by: 'start_time' | 'end_time' | 'name' | 'id',
+  direction: 'asc' | 'desc',
+  { trace_id, task_id }: Filter = {},
+) => {
+  const found = SPANS.filter(
+    (span) =>
+      (trace_id === undefined || span.trace_id === trace_id) &&
+      (task_id === undefined || span.task_id === task_id || span.trace_id === task_id),
+  )
+  const sorted = found
+    .toSorted((one, other) => compare(one[by] ?? '~', other[by] ?? '~') || compare(one.id, other.id))
+    .map(({ id }) => id)
   return direction === 'asc' ? sorted : sorted.toReversed()
 }
 
@@ -39,8 +56,8 @@ describe.each(['start_time', 'end_time', 'name', 'id'] as const)('a list by %s',
   test.each(['asc', 'desc'] as const)(
     '%s has its ties by id, whole, by page number and by cursor',
     async (order_direction) => {
-      const whole = expected(order_by, order_direction)
-      for (const filter of [{}, { trace_id: 'trace' }, { task_id: 'trace' }]) {
+      for (const filter of FILTERS) {
+        const whole = expected(order_by, order_direction, filter)
         const order = { order_by, order_direction, ...filter }
         expect(await list(order)).toEqual(whole)
         const numbered = await Promise.all(
@@ -66,19 +83,31 @@ test('a page far beyond the end is empty', async () => {
 test('a cursor that names no span of the account is 422, and so are two ways of paging at once', async () => {
   const other = await app.client()
   await other.createSpan({ body: { id: 'theirs', trace_id: 't', name: 'n', start_time: '2026-01-01' } })
-  const status = async (query: Record<string, string>) =>
-    (await client.raw({ method: 'get', path: '/spans' }, { query })).status
-  expect(await status({ starting_after: 'nobody' })).toBe(422)
-  expect(await status({ starting_after: 'theirs' })).toBe(422)
-  expect(await status({ starting_after: 's01', page_number: '2' })).toBe(422)
+  const unknown = {
+    status: 422,
+    detail: 'starting_after names no span',
+    errors: [{ path: 'starting_after', message: 'names no span' }],
+  }
+  expect(await refusal(client, { starting_after: 'nobody' })).toMatchObject(unknown)
+  expect(await refusal(client, { starting_after: 'theirs' })).toMatchObject(unknown)
+  expect(await refusal(client, { starting_after: 's01', page_number: '2' })).toMatchObject({ status: 422 })
 })
 
-test('a page whose payloads would not fit in memory is refused with what to do, and smaller ones work', async () => {
+test('a page holds 32 MiB of payload, and a larger one is refused with what to do', async () => {
   const big = await app.client()
-  const input = { text: 'x'.repeat(3_900_000) }
-  for (let index = 0; index < 9; index += 1)
-    await big.createSpan({ body: { id: `big${index}`, trace_id: 't', name: 'n', start_time: '2026-01-01', input } })
-  const { status, text } = await big.raw({ method: 'get', path: '/spans' })
-  expect([status, JSON.parse(text).errors[0].path]).toEqual([422, 'limit'])
-  expect(await big.listSpans({ query: { limit: '8' } })).toHaveLength(8)
+  const add = (id: string, bytes: number) => {
+    const input = { text: 'x'.repeat(bytes - '{"text":""}'.length) }
+    return big.createSpan({ body: { id, trace_id: 't', name: 'n', start_time: '2026-01-01', input } })
+  }
+  const [limit, most] = [9, 32 * 1_048_576]
+  for (let index = 1; index < limit; index += 1) await add(`big${index}`, 3_900_000)
+  await add(`big${limit}`, most - (limit - 1) * 3_900_000)
+  expect(await big.listSpans({})).toHaveLength(limit)
+  await add('one too many', 100)
+  const message = `these 10 spans hold ${most + 100} bytes; ask for fewer, at most ${most} bytes fit`
+  expect(await refusal(big, {})).toMatchObject({
+    status: 422,
+    detail: `limit: ${message}`,
+    errors: [{ path: 'limit', message }],
+  })
 })
