@@ -39,7 +39,9 @@ test('each item of a batch is read like a body of its own, and a bad one sinks n
 test('an item may nest as deep as a body of its own, and one that nests deeper sinks no other', () => {
   const nested = (levels: number) => `{"name":"a","data":${'{"a":'.repeat(levels - 1)}1${'}'.repeat(levels)}`
   const levels = [MAX_DEPTH, MAX_DEPTH + 1, 100_000, 2]
-  const items = itemsOf(`{"spans":[${levels.map(nested).join(', ')}]}`)
+  const items = itemsOf(`{"spans":[${levels.map(nested).join(', ')}]}`) as JsonText[]
+  const parsed = items.map(({ value }) => value !== null)
+  expect(parsed, 'only what may nest so deep is parsed').toEqual([true, false, false, true])
   const refusal = {
     code: 'invalid_request',
     errors: [{ path: 'data', message: `must not be nested deeper than ${MAX_DEPTH} levels` }],
