@@ -1,8 +1,12 @@
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { typeId } from '@keelson/service-kit'
 import type { Bench, Suite } from '../harness/bench.ts'
-import type { Request } from '../harness/load-process.ts'
+import type { Loaded, Request } from '../harness/load-process.ts'
 import { startBenchPostgres, type BenchPostgres, type Sql } from '../harness/postgres.ts'
 import { startLoader, startProcess, type Loader, type Started } from '../harness/processes.ts'
+import { supervisedRedis } from '../spans/supervised.ts'
 import { histories } from './histories.ts'
 import { workerFigures } from './worker-figures.ts'
 
@@ -14,12 +18,14 @@ export type ModelService = Started<{
   identity_id: string
 }>
 
-type Stage = { bench: Bench; service: ModelService; postgres: BenchPostgres; loader: Loader }
+type Queue = 'redis' | 'postgres'
+type Run = (url: string, connections: number, request: Request) => Promise<Loaded>
+type Stage = { bench: Bench; service: ModelService; postgres: BenchPostgres; run: Run }
 
 const CONNECTIONS = 4
 const LISTED = 100_000
 const PAGE = 100
-const CREATE_FIGURE = 'POST /v5/models, 4 connections, p50'
+const createFigure = (queue: Queue) => `POST /v5/models, 4 connections, p50, queue in ${queue}`
 const PAGE_FIGURE = 'list page 1,000 of 100,000 models, `total` included, p50'
 const BODY = JSON.stringify({ name: 'bench {n}', vendor_configuration: { model: 'llama-3-8b-instruct' } })
 
@@ -37,14 +43,63 @@ const layOutModels = async (sql: Sql, { account_id, identity_id }: ModelService,
   return ids.toSorted().toReversed()
 }
 
-const loads = ({ bench, service: { tokens }, loader }: Stage) => {
+/** Every request has a number of its own, whatever it is measured for. */
+const numberedLoads = (bench: Bench, { tokens }: ModelService, loader: Loader): Run => {
   let from = 0
-  return async (url: string, connections: number, request: Request) => {
+  return async (url, connections, request) => {
     const requests = tokens.map((token) => ({ ...request, headers: { 'x-api-key': token } }))
     const loaded = await loader.run({ url, connections, seconds: bench.seconds, requests, from })
     from += loaded.requests + loaded.shed + connections
     return loaded
   }
+}
+
+const compareCreate = async ({ bench, service, run }: Stage, queue: Queue): Promise<void> => {
+  const create = () => run(service.url, CONNECTIONS, { method: 'POST', path: '/v5/models', body: BODY })
+  const insert = () => run(service.insertUrl, CONNECTIONS, { method: 'POST', path: '/', body: BODY })
+  await bench.compare({
+    name: createFigure(queue),
+    unit: 'ms',
+    baseline: { name: 'plain INSERT and commit over HTTP', measure: async () => (await insert()).p50Ms },
+    candidate: { name: 'create, deployment included', measure: async () => (await create()).p50Ms },
+    goal: { atMost: 2 },
+  })
+}
+
+const comparePages = async ({ bench, service, run }: Stage, ids: readonly string[]): Promise<void> => {
+  const page = (query: string) => run(service.url, 1, { method: 'GET', path: `/v5/models?model_vendor=openai${query}` })
+  const last = ids[Math.max(0, ids.length - PAGE - 1)]!
+  await bench.compare({
+    name: PAGE_FIGURE,
+    unit: 'ms',
+    baseline: { name: 'page 1', measure: async () => (await page('')).p50Ms },
+    candidate: { name: 'page 1,000', measure: async () => (await page(`&starting_after=${last}`)).p50Ms },
+    goal: { atMost: 1.5 },
+  })
+}
+
+const costs = async ({ bench, service, postgres, run }: Stage, ids: readonly string[]): Promise<void> => {
+  const measured = { sql: postgres.sql, pids: [service.pid] }
+  const create = () => run(service.url, CONNECTIONS, { method: 'POST', path: '/v5/models', body: BODY })
+  const get = () => run(service.url, CONNECTIONS, { method: 'GET', path: `/v5/models/${ids[0]}` })
+  await bench.cost('create a model', measured, async () => (await create()).requests)
+  const cost = await bench.cost('GET a model', measured, async () => (await get()).requests)
+  // Now and then the service asks something of its own.
+  const queries = Math.round(cost?.queries ?? Number.NaN)
+  if (cost !== null) bench.value({ name: 'queries of a GET', unit: 'query', goal: { atMost: 1 }, values: [queries] })
+}
+
+/** A service with its queue in Redis, as in production, or in Postgres, on a Postgres of its own. */
+const onService = async (bench: Bench, queue: Queue, work: (stage: Stage, ids: string[]) => Promise<void>) => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'keelson-bench-'))
+  await using redis = queue === 'redis' ? await supervisedRedis(directory.path) : null
+  await using postgres = await startBenchPostgres()
+  const redisUrl = redis === null ? '' : `redis://127.0.0.1:${redis.port}`
+  using service: ModelService = await startProcess(new URL('service.ts', import.meta.url), [postgres.url, redisUrl])
+  using loader = startLoader()
+  // Laid out and analysed first: Postgres plans for an empty table as if it were to stay so.
+  const ids = await layOutModels(postgres.sql, service, bench.size(LISTED))
+  await work({ bench, service, postgres, run: numberedLoads(bench, service, loader) }, ids)
 }
 
 /** What the models of an API cost: a create against a handler that only inserts and commits, a deep page against the first. */
@@ -53,38 +108,15 @@ export const models: Suite = {
   run: async (bench) => {
     await workerFigures(bench)
     await histories(bench)
-    if (!bench.isWanted(CREATE_FIGURE, PAGE_FIGURE, 'cost', 'create a model', 'GET a model', 'queries of a GET')) return
-    await using postgres = await startBenchPostgres()
-    using service: ModelService = await startProcess(new URL('service.ts', import.meta.url), [postgres.url])
-    using loader = startLoader()
-    const run = loads({ bench, service, postgres, loader })
-    const create = () => run(service.url, CONNECTIONS, { method: 'POST', path: '/v5/models', body: BODY })
-    const insert = () => run(service.insertUrl, CONNECTIONS, { method: 'POST', path: '/', body: BODY })
-    // Laid out and analysed first: Postgres plans for an empty table as if it were to stay so.
-    const ids = await layOutModels(postgres.sql, service, bench.size(LISTED))
-    await bench.compare({
-      name: CREATE_FIGURE,
-      unit: 'ms',
-      baseline: { name: 'plain INSERT and commit over HTTP', measure: async () => (await insert()).p50Ms },
-      candidate: { name: 'create, deployment included', measure: async () => (await create()).p50Ms },
-      goal: { atMost: 2 },
-    })
-    const page = (query: string) =>
-      run(service.url, 1, { method: 'GET', path: `/v5/models?model_vendor=openai${query}` })
-    const last = ids[Math.max(0, ids.length - PAGE - 1)]!
-    await bench.compare({
-      name: PAGE_FIGURE,
-      unit: 'ms',
-      baseline: { name: 'page 1', measure: async () => (await page('')).p50Ms },
-      candidate: { name: 'page 1,000', measure: async () => (await page(`&starting_after=${last}`)).p50Ms },
-      goal: { atMost: 1.5 },
-    })
-    const measured = { sql: postgres.sql, pids: [service.pid] }
-    const get = () => run(service.url, CONNECTIONS, { method: 'GET', path: `/v5/models/${ids[0]}` })
-    await bench.cost('create a model', measured, async () => (await create()).requests)
-    const cost = await bench.cost('GET a model', measured, async () => (await get()).requests)
-    // Now and then the service asks something of its own.
-    const queries = Math.round(cost?.queries ?? Number.NaN)
-    if (cost !== null) bench.value({ name: 'queries of a GET', unit: 'query', goal: { atMost: 1 }, values: [queries] })
+    const others = [PAGE_FIGURE, 'cost', 'create a model', 'GET a model', 'queries of a GET']
+    if (bench.isWanted(createFigure('redis'), ...others)) {
+      await onService(bench, 'redis', async (stage, ids) => {
+        await compareCreate(stage, 'redis')
+        await comparePages(stage, ids)
+        await costs(stage, ids)
+      })
+    }
+    if (!bench.isWanted(createFigure('postgres'))) return
+    await onService(bench, 'postgres', (stage) => compareCreate(stage, 'postgres'))
   },
 }
