@@ -51,3 +51,31 @@ test('whether a model is being deployed is found by its key, not among all that 
       where account_id = $1 and model_id = $2 and generation = $3 and kind in ('create', 'update')`),
   ).toBe('deployments_generation_key')
 })
+
+test('a reveal by id reads one credential, also with a plan made while there were few', async () => {
+  const connection = await sql.reserve()
+  await using stack = new AsyncDisposableStack()
+  stack.defer(() => connection.release())
+  const fill = (from: number, to: number) => connection`
+    insert into platform.credentials (account_id, id, name, description, credential_metadata, type,
+      created_by_identity_type, created_by_user_id)
+    select 'account', n, n, '', '{}', 'key', 'user', 'user' from generate_series(${from}::integer, ${to}::integer) n`
+  const reveal = () =>
+    connection.unsafe(`select from platform.reveal_credentials(
+      '{account}', '{1}', '{null}', '{1}', '{key}', '{user}', '{user}', '{request}')`)
+  const rowsRead = async () => {
+    const [read] = await connection<{ rows: number }[]>`
+      select idx_tup_fetch::integer as rows from pg_stat_xact_user_tables where relid = 'platform.credentials'::regclass`
+    return read?.rows ?? Number.NaN
+  }
+  // A transaction, since Postgres forgets what it counted in those that ended.
+  await connection`begin`
+  await connection`set local session_replication_role = replica`
+  await fill(1, 16)
+  for (let n = 0; n < 10; n += 1) await reveal()
+  await fill(17, 1000)
+  const before = await rowsRead()
+  await reveal()
+  expect((await rowsRead()) - before).toBe(1)
+  await connection`rollback`
+})
