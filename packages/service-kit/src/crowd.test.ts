@@ -58,7 +58,7 @@ test('under twice what can be done as much is done as before, and nobody who is 
   const { refused, done, slowestMs } = await run(2, 20_000)
   expect(refused).toBeGreaterThan(15_000)
   expect(done).toBeGreaterThan(19_000)
-  expect(slowestMs).toBeLessThan(LIMITS.least)
+  expect(slowestMs).toBeLessThan(100)
 })
 
 test('so many as may always be worked on are never refused, however long they keep each other waiting', async () => {
@@ -74,7 +74,7 @@ test('what is learned while some are refused is not what is usual', async () => 
   const { limiter, run } = simulation()
   await run(0.5, 1000)
   await run(3, 60_000)
-  expect((await run(3, 5000)).slowestMs).toBeLessThan(LIMITS.least)
+  expect((await run(3, 5000)).slowestMs).toBeLessThan(100)
   await run(0.5, 300)
   expect(limiter.limit()).toBe(MOST)
 })

@@ -6,11 +6,9 @@ const FEW = 8
 const QUIET_MS = 5
 const SMOOTHING = 0.02
 const PROBE = 1.05
-/** What is left of the crowd that is always taken once more come: enough to keep everything busy. */
-const UNDER_OVERLOAD = 1 / 4
 
 export type CrowdLimits = {
-  /** So many requests at a time are never too many by themselves, whatever they do to each other. */
+  /** So many requests at a time are never too many, whatever they do to each other. */
   least: number
   /** How many requests may be worked on at a time. */
   most: number
@@ -68,8 +66,7 @@ const usualTimes = () => {
 /**
  * Bounds how many requests are worked on at a time by what they do to each other. Each operation's usual time is
  * learned while there are few. Where requests, and the event loop before them, take too much longer than usual for two
- * windows, the limit becomes what Little's law allows at that speed: once more came than may always be worked on, down to a
- * quarter of these. While some are refused it is then raised little by little, and as soon as a window refuses nobody the crowd
+ * windows, the limit becomes what Little's law allows at that speed. While some are refused it is then raised little by little, and as soon as a window refuses nobody the crowd
  * has gone and the limit with it.
  *
  * A request that waits for its caller, for an agent or for a vendor is not part of the crowd.
@@ -90,7 +87,7 @@ export const crowd = ({ least, most, maxSlowdown }: CrowdLimits, { now, turn }: 
     const toleratedMs = Math.max(QUIET_MS, maxSlowdown * mean(usualMs, done))
     const isSlow = done > 0 && takesMs > toleratedMs
     if (isSlow && wasSlow) {
-      limit = Math.max(refused > 0 ? least * UNDER_OVERLOAD : least, Math.min(limit, peak) * (toleratedMs / takesMs))
+      limit = Math.max(least, Math.min(limit, peak) * (toleratedMs / takesMs))
       lastCutAt = at
     }
     if (!isSlow) limit = refused > 0 ? Math.min(most, limit * PROBE) : most

@@ -24,7 +24,7 @@ export const limitSettings = {
   CROWD_SIZE: setting.integer({
     default: crowdSize,
     min: 1,
-    description: 'requests at a time that are never too many by themselves, however slow they make each other',
+    description: 'requests at a time that are never too many, however slow they make each other',
   }),
   MAX_SLOWDOWN: setting.integer({
     default: maxSlowdown,
