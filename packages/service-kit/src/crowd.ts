@@ -66,8 +66,8 @@ const usualTimes = () => {
 /**
  * Bounds how many requests are worked on at a time by what they do to each other. Each operation's usual time is
  * learned while there are few. Where requests, and the event loop before them, take too much longer than usual for two
- * windows, the limit becomes what Little's law allows at that speed. While some are refused it is then raised little by little, and as soon as a window refuses nobody the crowd
- * has gone and the limit with it.
+ * windows, the limit becomes what Little's law allows at that speed. While some are refused it is then raised little by
+ * little, and as soon as a window refuses nobody the crowd has gone and the limit with it.
  *
  * A request that waits for its caller, for an agent or for a vendor is not part of the crowd.
  */
