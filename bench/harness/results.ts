@@ -90,9 +90,9 @@ const INTRODUCTION = `# What it costs
 Written by \`pnpm bench [AREA…]\`; the numbers behind it are in [RESULTS.json](RESULTS.json). Each figure is measured
 against its baseline in the same run, in turns, on one machine that also makes the load. A ratio is the median of the
 rounds' ratios, and its spread the smallest and largest of them; as many rounds before them, at most three, only warm
-up. Ratios travel to other machines, absolute numbers do
-not. Queries count what Postgres ran, BEGIN and COMMIT included. Bytes are what the service read and wrote on all its
-sockets, those to Postgres included. CPU is that of the service's process, and of all processes of Postgres.
+up. Ratios travel to other machines, absolute numbers do not. Queries count what Postgres ran, BEGIN and COMMIT
+included. Bytes are what the service read and wrote on all its sockets, those to Postgres included. CPU is that of the
+service's process, and of all processes of Postgres.
 
 What must hold while everything is killed takes longer and has commands of its own: \`pnpm chaos\` ([CHAOS.md](CHAOS.md)),
 \`pnpm bench:crash\` (spans), \`node bench/webhooks-crash.ts\` (durable webhooks), \`node bench/models-soak.ts\` and

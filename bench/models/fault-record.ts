@@ -1,6 +1,5 @@
-import { appendFile, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { casesOf, nameOf, type Queue } from './fault-case.ts'
+import { journal } from './journal.ts'
 import type { Operation } from './steps.ts'
 
 /** What playing a part of the matrix came to. */
@@ -18,19 +17,12 @@ export type FaultRun = {
   at: string
 }
 
-const FILE = join(import.meta.dirname, '..', 'models-faults.jsonl')
+const { record, recorded } = journal<FaultRun>('models-faults.jsonl')
 
-export const recordFaults = (run: FaultRun): Promise<void> => appendFile(FILE, `${JSON.stringify(run)}\n`)
+export const recordFaults = record
 
 /** All runs that were written down, newest first. */
-export const recordedFaults = async (): Promise<FaultRun[]> => {
-  const text = await readFile(FILE, 'utf8').catch(() => '')
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as FaultRun)
-    .toReversed()
-}
+export const recordedFaults = async (): Promise<FaultRun[]> => (await recorded()).toReversed()
 
 export type FaultVerdict = { cases: number; played: number; ok: number; longest_s: number; commits: string[] }
 

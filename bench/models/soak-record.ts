@@ -1,5 +1,4 @@
-import { appendFile, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { journal } from './journal.ts'
 
 /** What one soak came to, and what it was of. */
 export type Soak = {
@@ -15,18 +14,8 @@ export type Soak = {
   at: string
 }
 
-const FILE = join(import.meta.dirname, '..', 'models-soak.jsonl')
-
-export const recordSoak = (soak: Soak): Promise<void> => appendFile(FILE, `${JSON.stringify(soak)}\n`)
-
 /** All soaks that were written down, oldest first. */
-export const recordedSoaks = async (): Promise<Soak[]> => {
-  const text = await readFile(FILE, 'utf8').catch(() => '')
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Soak)
-}
+export const { record: recordSoak, recorded: recordedSoaks } = journal<Soak>('models-soak.jsonl')
 
 export type SoakVerdict = Pick<Soak, 'kills' | 'created' | 'updated' | 'deleted' | 'lost' | 'doubled' | 'stuck'> & {
   soaks: number
