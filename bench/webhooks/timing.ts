@@ -56,7 +56,7 @@ const verification = (bench: Bench): Promise<void> => {
     const body = Buffer.from(JSON.stringify({ repository: { full_name: repository }, text: 'x'.repeat(950) }))
     const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
     const presented = { scheme: 'github' as const, signature }
-    const request = { keys: index, presented, segments: ['hooks'], body, contentType: null, nowSeconds: 0 }
+    const request = { keys: index, presented, segments: ['hooks'], body, contentType: undefined, nowSeconds: 0 }
     return () => provenKeys(request)
   }
   const [first, second] = [keys[0]!.secret, keys[1]!.secret]

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import type { Logger } from './logger.ts'
+import { randomHex } from './random.ts'
 
 export type SpanKind = 'server' | 'client' | 'consumer'
 /** What a span tells: names and numbers of ours, never a value that somebody sent. */
@@ -75,8 +75,8 @@ export const createTracer = (options: TracerOptions): Tracer => {
 
   return {
     start: ({ name, kind, parent, startedAt = performance.now() }) => {
-      const [, traceId = randomBytes(16).toString('hex'), parentSpanId = '', flags = '01'] = parent?.split('-') ?? []
-      const spanId = randomBytes(8).toString('hex')
+      const [, traceId = randomHex(16), parentSpanId = '', flags = '01'] = parent?.split('-') ?? []
+      const spanId = randomHex(8)
       return {
         traceparent: `00-${traceId}-${spanId}-${flags}`,
         end: (attributes, { name: finalName = name, failed = false } = {}) => {

@@ -1,21 +1,9 @@
-import { randomFillSync } from 'node:crypto'
+import { randomBytes } from './random.ts'
 
-const POOL_BYTES = 8192
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
-const pool = Buffer.allocUnsafe(POOL_BYTES)
-let poolUsed = POOL_BYTES
 let lastMs = 0
 let counter = 0
-
-const randomBytes = (length: number): Buffer => {
-  if (poolUsed + length > POOL_BYTES) {
-    randomFillSync(pool)
-    poolUsed = 0
-  }
-  poolUsed += length
-  return pool.subarray(poolUsed - length, poolUsed)
-}
 
 /** RFC 9562 §6.2 method 1: a 12-bit counter, seeded below 2^11 at each new millisecond, borrows from the next one when full. */
 const uuidv7Bytes = (): Buffer => {

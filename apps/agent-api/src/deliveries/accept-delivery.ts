@@ -2,7 +2,7 @@ import { groupCommit, isTransient, Overloaded, type Database } from '@keelson/da
 import type { Queue } from '@keelson/queue'
 import { ApiError, uuidv7, type RawAnswer } from '@keelson/service-kit'
 import { eventId } from '../forward/event-id.ts'
-import type { HeaderFields } from '../forward/forwarded-headers.ts'
+import type { HeaderFields, ReceivedHeaders } from '../forward/forwarded-headers.ts'
 import type { WebhookKey } from '../forward/keyring.ts'
 import type { Payload } from '../forward/payload.ts'
 import { identityOf, writeDeliveries, type NewDelivery } from './write-deliveries.ts'
@@ -12,7 +12,7 @@ export type VerifiedEvent = {
   agent_name: string
   path: string
   query: string
-  headers: Headers
+  headers: ReceivedHeaders
   /** What the agent gets to see of them. */
   passed: HeaderFields
   /** The trace that its delivery belongs to. */

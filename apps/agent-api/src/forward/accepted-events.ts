@@ -1,12 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import { eventId, type EventFacts } from './event-id.ts'
 import type { WebhookKey } from './keyring.ts'
 
-/** For so long GitHub offers to send a delivery again. */
+/** For so long at least, GitHub offers to send a delivery again. */
 const KEPT_MS = 3 * 86_400_000
-const MOST = 50_000
-/** How exactly that time is kept: the clock costs more than the rest of a look-up. */
-const CLOCK_MS = 60_000
+/** So many are remembered at least, unless they are older. */
+const LEAST = 25_000
 
 /** The signed events that agents have accepted through this process: one that is sent again is not forwarded again. */
 export type AcceptedEvents = {
@@ -16,16 +14,25 @@ export type AcceptedEvents = {
   add: (id: string | null) => void
 }
 
+/** Two generations of ids, of which the older is forgotten at once when the younger is full or old enough. */
 export const acceptedEvents = (): AcceptedEvents => {
-  const ids = new LRUCache<string, true>({ max: MOST, ttl: KEPT_MS, ttlResolution: CLOCK_MS })
+  let older = new Set<string>()
+  let younger = new Set<string>()
+  let since = Date.now()
   return {
     idOf: ({ method, ...event }) => {
       const id = method === 'POST' && event.key.verification !== 'key' ? eventId(event) : null
       return id === null ? null : `${event.key.key_id} ${id}`
     },
-    has: (id) => id !== null && ids.has(id),
+    has: (id) => id !== null && (younger.has(id) || older.has(id)),
     add: (id) => {
-      if (id !== null) ids.set(id, true)
+      if (id === null) return
+      if (younger.size >= LEAST || Date.now() - since > KEPT_MS) {
+        older = younger
+        younger = new Set()
+        since = Date.now()
+      }
+      younger.add(id)
     },
   }
 }

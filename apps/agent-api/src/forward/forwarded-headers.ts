@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
-import type { RawContext } from '@keelson/service-kit'
+import { randomHex, type RawContext } from '@keelson/service-kit'
 import type { WebhookKey } from './keyring.ts'
 import { signStandardWebhook } from './verify-standard-webhook.ts'
 
 export type HeaderFields = Record<string, string>
+/** By names in lower case. */
+export type ReceivedHeaders = Readonly<Record<string, string | undefined>>
 
 /** What is passed on from any sender. Everything else stays here: credentials, cookies, hop-by-hop headers. */
 const PASSED: ReadonlySet<string> = new Set([
@@ -19,11 +19,11 @@ const PASSED: ReadonlySet<string> = new Set([
 const PREFIXES = { github: 'x-github-', slack: 'x-slack-', external: null } as const
 
 /** The headers of a request as Node read them: going through all of a Headers object costs more than to verify one. */
-export const receivedHeaders = ({ req, env }: RawContext): IncomingHttpHeaders =>
-  env.incoming?.headers ?? Object.fromEntries(req.raw.headers)
+export const receivedHeaders = ({ req, env }: RawContext): ReceivedHeaders =>
+  (env.incoming?.headers ?? Object.fromEntries(req.raw.headers)) as ReceivedHeaders
 
 /** Of the sender's headers, those that the agent gets to see. */
-export const passedHeaders = (received: IncomingHttpHeaders, source: WebhookKey['source']): HeaderFields => {
+export const passedHeaders = (received: ReceivedHeaders, source: WebhookKey['source']): HeaderFields => {
   const dropped = new Set((received.connection ?? '').toLowerCase().split(/\s*,\s*/))
   const prefix = PREFIXES[source]
   const passed: HeaderFields = {}
@@ -48,12 +48,10 @@ export type Hop = {
 
 const NO_BODY = Buffer.alloc(0)
 
-const randomHex = (): string => randomUUID().replaceAll('-', '')
-
 /** The trace that the sender began, or a new one, with a span of our own. */
 const childTrace = (traceparent: string | null): string => {
-  const [, traceId = randomHex(), , flags = '01'] = traceparent?.split('-') ?? []
-  return `00-${traceId}-${randomHex().slice(16)}-${flags}`
+  const [, traceId = randomHex(16), , flags = '01'] = traceparent?.split('-') ?? []
+  return `00-${traceId}-${randomHex(8)}-${flags}`
 }
 
 /** Who is calling, signed so that the agent can tell that it is us. */

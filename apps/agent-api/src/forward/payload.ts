@@ -4,7 +4,7 @@ export type Payload = Record<string, unknown>
 
 const FORM = /^application\/x-www-form-urlencoded\s*(?:;|$)/i
 
-export const isForm = (contentType: string | null): boolean => contentType !== null && FORM.test(contentType)
+export const isForm = (contentType: string | undefined): boolean => contentType !== undefined && FORM.test(contentType)
 
 const isObject = (value: unknown): value is Payload =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -29,7 +29,7 @@ const parseForm = (text: string): Payload | null => {
  *
  * @throws ApiError `malformed_request`
  */
-export const parsePayload = (body: Buffer, contentType: string | null): Payload => {
+export const parsePayload = (body: Buffer, contentType: string | undefined): Payload => {
   const text = body.toString()
   const payload = isForm(contentType) ? parseForm(text) : parseObject(text)
   if (payload === null) throw new ApiError('malformed_request', 'The verified body is not a JSON object')

@@ -1,4 +1,5 @@
 import { ApiError } from '@keelson/service-kit'
+import type { ReceivedHeaders } from './forwarded-headers.ts'
 import type { SlackSignature } from './verify-slack.ts'
 import type { WebhookSignature } from './verify-standard-webhook.ts'
 
@@ -18,12 +19,12 @@ const AGENT_KEY = /^agentkey +([!-~]+)$/i
  *
  * @throws ApiError `malformed_request` for several at once
  */
-export const presentedProof = (headers: Headers): Presented | null => {
-  const [name, ...others] = PROOFS.filter((proof) => headers.has(proof))
+export const presentedProof = (headers: ReceivedHeaders): Presented | null => {
+  const [name, ...others] = PROOFS.filter((proof) => headers[proof] !== undefined)
   if (name === undefined) return null
   if (others.length > 0) throw new ApiError('malformed_request', 'The request proves itself in several ways at once')
-  const value = headers.get(name)!
-  const of = (header: string) => headers.get(header) ?? ''
+  const value = headers[name]!
+  const of = (header: string) => headers[header] ?? ''
   if (name === 'x-hub-signature-256') return { scheme: 'github', signature: value }
   if (name === 'x-slack-signature') {
     return { scheme: 'slack', signature: value, timestamp: of('x-slack-request-timestamp') }

@@ -1,6 +1,7 @@
 import { WEBHOOK_LIMIT_BYTES } from '@keelson/contracts/agent'
 import { ApiError, readBody, streamBody, type RawContext } from '@keelson/service-kit'
 import type { ForwardTarget } from './forward-path.ts'
+import { receivedHeaders } from './forwarded-headers.ts'
 import type { HeldBytes } from './in-flight-bytes.ts'
 import type { Keyring } from './keyring.ts'
 import { isForm } from './payload.ts'
@@ -20,10 +21,11 @@ const readWebhook = (c: RawContext, held: HeldBytes): Promise<Buffer> =>
 export const isDurable = (c: RawContext, { source, delivery }: Verified['key']): boolean =>
   delivery === 'durable' &&
   c.req.method === 'POST' &&
-  !(source === 'slack' && isForm(c.req.header('content-type') ?? null))
+  !(source === 'slack' && isForm(receivedHeaders(c)['content-type']))
 
 /** Who does not say how long the body is sends it while it is made, and the agent gets it while it comes. */
-const isStream = (c: RawContext): boolean => c.req.method === 'POST' && c.req.header('transfer-encoding') !== undefined
+const isStream = (c: RawContext): boolean =>
+  c.req.method === 'POST' && receivedHeaders(c)['transfer-encoding'] !== undefined
 
 /**
  * Verifies requests and takes their bodies.
@@ -33,7 +35,7 @@ const isStream = (c: RawContext): boolean => c.req.method === 'POST' && c.req.he
 export const receiver = (keyring: Pick<Keyring, 'find'>) => {
   const prove = async (c: RawContext, { agent_name, segments }: ForwardTarget, presented: Presented, body: Buffer) => {
     const keys = await keyring.find(agent_name)
-    const contentType = c.req.header('content-type') ?? null
+    const contentType = receivedHeaders(c)['content-type']
     const nowSeconds = Math.floor(Date.now() / 1000)
     return verifyRequest({ keys, presented, segments, body, contentType, nowSeconds }) ?? refuse()
   }

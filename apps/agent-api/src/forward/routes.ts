@@ -25,7 +25,7 @@ const refuse = (): never => {
 
 /** Slack's look whether the certificate is valid comes unsigned; nothing of it is passed on. */
 const answerUnproved = async (c: RawContext): Promise<RawAnswer> => {
-  if (c.req.method !== 'POST' || !isForm(c.req.header('content-type') ?? null)) return refuse()
+  if (c.req.method !== 'POST' || !isForm(receivedHeaders(c)['content-type'])) return refuse()
   const body = await readBody(c.req.raw, c.env, UNPROVED_BYTES)
   return new URLSearchParams(body.toString()).get('ssl_check') === '1' ? { status: 200 } : refuse()
 }
@@ -43,7 +43,7 @@ const answerSlack = ({ key, payload }: Verified): RawAnswer | null => {
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
 const assertUncompressed = (c: RawContext): void => {
-  const encoding = c.req.header('content-encoding') ?? 'identity'
+  const encoding = receivedHeaders(c)['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') throw new ApiError('malformed_request', 'The body must not be compressed')
 }
 
@@ -60,9 +60,10 @@ export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
   const accepted = acceptedEvents()
 
   const handle = async (c: RawContext, outcome: WebhookOutcome): Promise<RawAnswer> => {
+    const headers = receivedHeaders(c)
     const target = readTarget(c.env.path)
     const query = checkQuery(c.env.query)
-    const presented = presentedProof(c.req.raw.headers)
+    const presented = presentedProof(headers)
     if (presented === null) return answerUnproved(c)
     outcome.source = presented.scheme
     assertUncompressed(c)
@@ -78,13 +79,12 @@ export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
     if (isDurable(c, key) && Buffer.isBuffer(body)) {
       outcome.result = 'stored'
       const { env } = c
-      const { headers } = c.req.raw
-      const passed = passedHeaders(receivedHeaders(c), key.source)
+      const passed = passedHeaders(headers, key.source)
       const event = { key, agent_name: target.agent_name, path, query, body, payload, headers, passed }
       const store = () => accept({ ...event, traceparent: env.traceparent })
       return await env.crowd.during('acceptDelivery', store)
     }
-    const event = accepted.idOf({ key, payload, headers: c.req.raw.headers, method: c.req.method })
+    const event = accepted.idOf({ key, payload, headers, method: c.req.method })
     if (accepted.has(event)) {
       metrics.duplicate(key.source)
       outcome.result = 'answered'

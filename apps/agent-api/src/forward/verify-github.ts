@@ -1,5 +1,5 @@
-import { createHmac, type KeyObject } from 'node:crypto'
-import { equalHex } from './equal-hex.ts'
+import type { KeyObject } from 'node:crypto'
+import { hmac, isSameMac } from './hmac.ts'
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/
 
@@ -8,4 +8,4 @@ const SIGNATURE = /^sha256=([0-9a-f]{64})$/
  * The older `X-Hub-Signature` (SHA-1) is never looked at.
  */
 export const verifyGithub = (secret: KeyObject, body: Buffer, signature: string): boolean =>
-  equalHex(createHmac('sha256', secret).update(body), SIGNATURE.exec(signature)?.[1])
+  isSameMac(hmac(secret, '', body, 'hex'), SIGNATURE.exec(signature)?.[1])

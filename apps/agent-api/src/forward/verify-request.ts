@@ -15,7 +15,7 @@ export type UnverifiedRequest = {
   presented: Presented
   segments: readonly string[]
   body: Buffer
-  contentType: string | null
+  contentType: string | undefined
   nowSeconds: number
 }
 

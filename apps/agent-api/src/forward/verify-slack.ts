@@ -1,5 +1,5 @@
-import { createHmac, type KeyObject } from 'node:crypto'
-import { equalHex } from './equal-hex.ts'
+import type { KeyObject } from 'node:crypto'
+import { hmac, isSameMac } from './hmac.ts'
 
 export const SLACK_TOLERANCE_SECONDS = 300
 
@@ -19,6 +19,6 @@ export const verifySlack = (
   nowSeconds: number,
 ): boolean => {
   const isFresh = TIMESTAMP.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= SLACK_TOLERANCE_SECONDS
-  const hmac = createHmac('sha256', secret).update(`v0:${timestamp}:`).update(body)
-  return equalHex(hmac, SIGNATURE.exec(signature)?.[1]) && isFresh
+  const mac = hmac(secret, `v0:${timestamp}:`, body, 'hex')
+  return isSameMac(mac, SIGNATURE.exec(signature)?.[1]) && isFresh
 }
