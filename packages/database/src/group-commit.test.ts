@@ -78,6 +78,22 @@ describe('group commit', () => {
     expect(keysOf(statements[2])).toEqual(['9'])
   })
 
+  test('where twice as much is asked for, a statement beside another waits until twice as much as that writes is there', async () => {
+    const { statements, write } = manualStore()
+    const commits = groupCommit(options({ write, lanes: 2, maxItems: 2, soonMs: 60_000, besideShare: 2 }))
+    const submit = async (...keys: string[]) => {
+      for (const key of keys) void commits.submit('a', { key }, 1)
+      await settle()
+    }
+    await submit('1', '2', '3', '4', '5')
+    expect(statements.map(keysOf)).toEqual([['1', '2']])
+    await submit('6')
+    expect(statements.map(keysOf)).toEqual([
+      ['1', '2'],
+      ['3', '4'],
+    ])
+  })
+
   test('nobody waits for a statement that takes long while a lane is free', async () => {
     const { statements, write } = manualStore()
     const commits = groupCommit(options({ write, lanes: 2, soonMs: 0 }))

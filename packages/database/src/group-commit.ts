@@ -22,12 +22,13 @@ export type GroupCommitOptions<Item, Result> = {
   stallMs: number
   /** A statement that takes longer is not waited for while a lane is free (default 50). */
   soonMs?: number
+  /** How much must wait, as a share of what is in flight, for another statement to begin beside it (default 1/3). */
+  besideShare?: number
 }
 
 const SOON_MS = 50
 
-/** What waits is worth a statement beside others from this share of what is in flight: see `isWorthAStatement`. */
-const WORTH_A_STATEMENT = 1 / 3
+const BESIDE_SHARE = 1 / 3
 
 /**
  * Coalesces concurrent writes into one statement per free lane. There is no timer: what arrives in one turn of the event
@@ -97,7 +98,7 @@ const atEndOfTurn = (act: () => void): (() => void) => {
 }
 
 export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> => {
-  const { stallMs, maxQueuedBytes } = options
+  const { stallMs, maxQueuedBytes, besideShare = BESIDE_SHARE } = options
   const queue = fairQueue<Entry<Item, Result>>()
   const lanes = createLanes<Entry<Item, Result>>(options.lanes, options.soonMs ?? SOON_MS)
   let queuedBytes = 0
@@ -129,7 +130,7 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
    * Every statement costs a flush of the log, and flushes wait for each other: a small one beside others takes its turn
    * from the next large one. Where the log is slow that costs many callers a third of their rate.
    */
-  const isWorthAStatement = (): boolean => queue.size > 0 && queue.size >= lanes.itemsInFlight * WORTH_A_STATEMENT
+  const isWorthAStatement = (): boolean => queue.size > 0 && queue.size >= lanes.itemsInFlight * besideShare
 
   const pump = (): void => {
     while (!lanes.areFull && isWorthAStatement()) void run(queue.take(options))

@@ -56,7 +56,11 @@ export const auditedReads = (db: Pick<Database, 'sql'>) => {
     keyOf: ({ key_of_item }) => key_of_item,
     isTransient,
     lanes: 3,
-    maxItems: 64,
+    // A few at a time, so that some are answered while others are read: all at once, Node and Postgres would wait for
+    // each other in turn.
+    maxItems: 8,
+    besideShare: 2,
+    soonMs: 5,
     maxBytes: 65_536,
     maxQueuedBytes: 8_388_608,
     stallMs: 5_000,
