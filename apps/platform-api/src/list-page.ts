@@ -17,6 +17,8 @@ export type ListSource = {
   /** The table, schema included. */
   table: string
   columns: readonly string[]
+  /** Lists only what has this name. */
+  name?: string | undefined
   /** Which rows are listed: the account and the filters; begins with no keyword. */
   where: Fragment
   account_id: string
@@ -37,6 +39,14 @@ const badCursor = (path: string): never => {
 const checkCursor = (path: string, cursor: string, idPrefix: string): void => {
   if (!cursor.startsWith(`${idPrefix}_`) || !TYPE_ID_SUFFIX.test(cursor.slice(idPrefix.length + 1))) badCursor(path)
 }
+
+/** Rows of one name come from a query of their own, in the order of an index that no other has: see `DECISIONS.md`. */
+const rowsOf = (sql: Sql, { table, account_id, name }: ListSource) =>
+  name === undefined
+    ? sql(table)
+    : sql`(
+        select * from ${sql(table)}
+        where account_id = ${account_id} and name between ${name} and ${name} order by name) as named`
 
 const withoutTotal = <Row>({ total: _total, ...row }: Row & { total: number }) => row as unknown as Row
 
@@ -60,6 +70,7 @@ export const listPage = async <Row extends { id: string }>(
   const runsUp = (query.sort_order === 'asc') !== isBackwards
   const byTime = sort_by === 'created_at'
   const table = sql(source.table)
+  const rows = rowsOf(sql, source)
   const key = byTime ? sql`id` : sql`(${sql(sort_by)}, id)`
   const direction = runsUp ? sql`asc` : sql`desc`
   const order = byTime ? sql`id ${direction}` : sql`${sql(sort_by)} ${direction}, id ${direction}`
@@ -68,15 +79,15 @@ export const listPage = async <Row extends { id: string }>(
     : sql`(select ${sql(sort_by)}, id from ${table} where account_id = ${source.account_id} and id = ${cursor ?? null})`
   const beyond = cursor === undefined ? sql`` : sql`and ${key} ${runsUp ? sql`>` : sql`<`} ${place}`
 
-  const rows = await sql<(Row & { total: number })[]>`
+  const read = await sql<(Row & { total: number })[]>`
     with page as (
-      select ${sql(source.columns)} from ${table} where ${source.where} ${beyond} order by ${order} limit ${limit + 1}
+      select ${sql(source.columns)} from ${rows} where ${source.where} ${beyond} order by ${order} limit ${limit + 1}
     )
     select page.*, counted.total
-    from (select count(*)::int as total from ${table} where ${source.where}) as counted
+    from (select count(*)::int as total from ${rows} where ${source.where}) as counted
     left join page on true`
-  const total = rows[0]?.total ?? 0
-  const found = rows.filter(({ id }) => id !== null)
+  const total = read[0]?.total ?? 0
+  const found = read.filter(({ id }) => id !== null)
   if (found.length === 0 && cursor !== undefined && !byTime) {
     const [known] = await sql`select from ${table} where account_id = ${source.account_id} and id = ${cursor}`
     if (!known) badCursor(cursorPath)

@@ -58,7 +58,8 @@ export const accountStore = (db: Pick<Database, 'sql'>) => ({
   async ensureIdentity(wanted: NewIdentity, by?: AuditedBy): Promise<Pick<Identity, 'id'>> {
     const { account_id, type, name } = wanted
     const find = () => db.sql<{ id: string }[]>`
-      select id from identity.identities where account_id = ${account_id} and name = ${name} and type = ${type}`
+      select id from identity.identities where account_id = ${account_id} and type = ${type}
+        and name between ${name} and ${name} order by name`
     const [found] = await find()
     if (found) return found
     return this.createIdentity(wanted, by).catch(async (error: unknown) => (await find())[0] ?? Promise.reject(error))

@@ -10,15 +10,19 @@ export type KeyName = { id: string } | { agent_id: string; name: string; source:
 /** The keys of one account's agents, for readers of everything but their values. */
 export const keyStore = (db: Pick<Database, 'sql'>, account_id: string) => {
   const { sql } = db
-  const named = (key: KeyName) =>
+  const idOf = (key: KeyName) =>
     'id' in key
-      ? sql`account_id = ${account_id} and id = ${key.id}`
-      : sql`account_id = ${account_id} and agent_id = ${key.agent_id} and name = ${key.name} and source = ${key.source}`
+      ? sql`${key.id}`
+      : sql`(
+          select id from agent.agent_api_keys
+          where account_id = ${account_id} and agent_id = ${key.agent_id} and source = ${key.source}
+            and name between ${key.name} and ${key.name} order by name)`
+  const isIt = (key: KeyName) => sql`account_id = ${account_id} and id = ${idOf(key)}`
 
   return {
     /** @throws ApiError `not_found` */
     async get(key: KeyName): Promise<KeyRow> {
-      const [row] = await sql<KeyRow[]>`select ${keyColumns(sql)} from agent.agent_api_keys where ${named(key)}`
+      const [row] = await sql<KeyRow[]>`select ${keyColumns(sql)} from agent.agent_api_keys where ${isIt(key)}`
       return row ?? notFound('agent API key')
     },
 
@@ -33,7 +37,7 @@ export const keyStore = (db: Pick<Database, 'sql'>, account_id: string) => {
     delete: (key: KeyName, by: AuditedBy): Promise<KeyRow> =>
       withAccount(db, account_id, async (tx) => {
         const [found] = await tx<KeyRow[]>`
-          delete from agent.agent_api_keys where ${named(key)} returning ${keyColumns(sql)}`
+          delete from agent.agent_api_keys where ${isIt(key)} returning ${keyColumns(sql)}`
         const row = found ?? notFound('agent API key')
         const target = { target_id: row.id, target_version: null, outcome: 'done' as const }
         await auditWithin(tx, { ...by, action: 'agent_api_key.delete' }, target)

@@ -66,11 +66,11 @@ const writeAgent = async (
           values (${account_id}, ${uuidv7()}, ${name}, ${description}, ${acp_url}, ${acp_type}, 'Unknown')
           on conflict on constraint agents_name_unique do nothing`
     }
-    const match = agent_id === undefined ? tx`name = ${name}` : tx`id = ${agent_id} and deleted_at is null`
+    const match = agent_id === undefined ? tx`name between ${name} and ${name} order by name` : tx`id = ${agent_id}`
     const [found] = await tx<Found[]>`
         select id, name, registration_metadata, deleted_at is not null as is_deleted
         from agent.agents where account_id = ${account_id} and ${match} for update`
-    const before = found ?? notFound('agent')
+    const before = found && !(agent_id !== undefined && found.is_deleted) ? found : notFound('agent')
     const given = registration.registration_metadata
     const metadata = mergedMetadata(
       before.is_deleted ? null : before.registration_metadata,

@@ -17,13 +17,21 @@ export const credentialStore = ({ sql }: Pick<Database, 'sql'>, account_id: stri
   /** @throws ApiError `not_found` */
   async getByName(name: string): Promise<CredentialRow> {
     const [row] = await sql<CredentialRow[]>`
-      select ${sql(CREDENTIAL_COLUMNS)} from platform.credentials where account_id = ${account_id} and name = ${name}`
+      select ${sql(CREDENTIAL_COLUMNS)} from platform.credentials
+      where account_id = ${account_id} and name between ${name} and ${name} order by name`
     return row ?? notFound('credential')
   },
 
   list({ name, ...query }: CredentialQuery): Promise<Page<CredentialRow>> {
-    const where = sql`account_id = ${account_id} ${name === undefined ? sql`` : sql`and name = ${name}`}`
-    const source = { table: 'platform.credentials', columns: CREDENTIAL_COLUMNS, where, account_id, idPrefix: 'cred' }
+    const where = sql`account_id = ${account_id}`
+    const source = {
+      table: 'platform.credentials',
+      columns: CREDENTIAL_COLUMNS,
+      name,
+      where,
+      account_id,
+      idPrefix: 'cred',
+    }
     return listPage(sql, source, query)
   },
 })

@@ -59,7 +59,8 @@ const updateNamesake = async (
   const { account_id } = principal
   const [model] = await tx<ModelRow[]>`
     select ${tx(MODEL_COLUMNS)} from platform.models
-    where account_id = ${account_id} and model_vendor = ${body.model_vendor} and name = ${body.name} for update`
+    where account_id = ${account_id} and model_vendor = ${body.model_vendor} and name between ${body.name} and ${body.name}
+    order by name for update`
   if (!model) return null
   const model_metadata = body.model_metadata === undefined ? model.model_metadata : jsonTextOf(body.model_metadata)
   if (isDeployed(body.model_vendor)) {

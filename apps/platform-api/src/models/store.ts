@@ -15,13 +15,9 @@ export const modelStore = ({ sql }: Pick<Database, 'sql'>, account_id: string) =
 
   list({ name, model_vendor, ...query }: ModelQuery): Promise<Page<ModelRow>> {
     const where = sql`account_id = ${account_id}
-      ${name === undefined ? sql`` : sql`and name = ${name}`}
       ${model_vendor === undefined ? sql`` : sql`and model_vendor = ${model_vendor}`}`
-    return listPage(
-      sql,
-      { table: 'platform.models', columns: MODEL_COLUMNS, where, account_id, idPrefix: 'model' },
-      query,
-    )
+    const source = { table: 'platform.models', columns: MODEL_COLUMNS, name, where, account_id, idPrefix: 'model' }
+    return listPage(sql, source, query)
   },
 
   /** The history of a model, newest first unless asked otherwise. */

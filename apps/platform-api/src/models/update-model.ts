@@ -15,25 +15,39 @@ export type UpdateModel = {
   ifMatch: readonly string[] | null
 }
 
-const lock = async (tx: Transaction, account_id: string, model_id: string): Promise<ModelRow> => {
+const lockIfThere = async (tx: Transaction, account_id: string, model_id: string): Promise<ModelRow | undefined> => {
   const [model] = await tx<ModelRow[]>`
     select ${tx(MODEL_COLUMNS)} from platform.models where account_id = ${account_id} and id = ${model_id} for update`
-  return model ?? notFound('model')
+  return model
 }
+
+const lock = async (tx: Transaction, account_id: string, model_id: string): Promise<ModelRow> =>
+  (await lockIfThere(tx, account_id, model_id)) ?? notFound('model')
 
 type Rename = Pick<UpdateModel, 'account_id' | 'model_id' | 'ifMatch'> & { name: string; swap: boolean }
 
+const namesakeOf = async (
+  tx: Transaction,
+  { account_id, model_id, name }: Pick<Rename, 'account_id' | 'model_id' | 'name'>,
+) => {
+  const [namesake] = await tx<{ id: string }[]>`
+    select id from platform.models
+    where account_id = ${account_id} and name between ${name} and ${name} and model_vendor = (
+      select model_vendor from platform.models where account_id = ${account_id} and id = ${model_id})
+    order by name`
+  return namesake?.id
+}
+
 /** Both rows are locked in the order of their ids, so that two crossing swaps wait for each other. */
-const lockRenamed = async (tx: Transaction, { account_id, model_id, name, swap }: Omit<Rename, 'ifMatch'>) => {
-  const rows = await tx<ModelRow[]>`
-    select ${tx(MODEL_COLUMNS)} from platform.models
-    where account_id = ${account_id} and (id = ${model_id} or (${swap} and name = ${name} and model_vendor = (
-      select model_vendor from platform.models where account_id = ${account_id} and id = ${model_id})))
-    order by id for update`
-  const model = rows.find(({ id }) => id === model_id) ?? notFound('model')
-  // A row that changed while its lock was awaited is read anew: it may have another name by now.
-  const other = rows.find((row) => row.id !== model_id && row.name === name && row.model_vendor === model.model_vendor)
-  return { model, other }
+const lockRenamed = async (tx: Transaction, request: Omit<Rename, 'ifMatch'>) => {
+  const { account_id, model_id, name, swap } = request
+  const namesake = swap ? await namesakeOf(tx, request) : undefined
+  const rows = new Map<string, ModelRow | undefined>()
+  for (const id of [model_id, namesake ?? model_id].toSorted()) rows.set(id, await lockIfThere(tx, account_id, id))
+  const model = rows.get(model_id) ?? notFound('model')
+  // By the time it is locked it may be gone, or have another name.
+  const other = namesake === undefined || namesake === model_id ? undefined : rows.get(namesake)
+  return { model, other: other?.name === name ? other : undefined }
 }
 
 const rename = async (tx: Transaction, request: Rename): Promise<ModelRow> => {
