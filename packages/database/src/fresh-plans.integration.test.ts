@@ -24,6 +24,7 @@ const LOOKUPS = [
   ['identities_pkey', 'select from identity.identities where account_id = $1 and id = $2'],
   ['deployments_active_by_id', 'select from platform.deployments where id = $1 and finished_at is null'],
   ['deployments_of_model', 'select from platform.deployments where account_id = $1 and model_id = $2 order by id'],
+  ['threads_pkey', 'select from agent.threads where account_id = $1 and thread_id = $2'],
 ] as const
 
 const indexOf = async (query: string) => {
@@ -42,7 +43,7 @@ test('rows are found by their keys on tables that nothing is known of, and on ta
     select reltuples as analyzed from pg_class where oid = 'platform.credentials'::regclass`
   expect(analyzed).toBe(-1)
   await expectIndexes()
-  await sql`analyze platform.credentials, platform.credential_versions, platform.models, platform.deployments`
+  await sql`analyze platform.credentials, platform.credential_versions, platform.models, platform.deployments, agent.threads`
   await expectIndexes()
 })
 
