@@ -25,6 +25,11 @@ const LOOKUPS = [
   ['deployments_active_by_id', 'select from platform.deployments where id = $1 and finished_at is null'],
   ['deployments_of_model', 'select from platform.deployments where account_id = $1 and model_id = $2 order by id'],
   ['threads_pkey', 'select from agent.threads where account_id = $1 and thread_id = $2'],
+  [
+    'checkpoints_pkey',
+    `select from agent.checkpoints where account_id = $1 and thread_id = $2 and checkpoint_ns = $3
+     order by checkpoint_id desc limit 1`,
+  ],
 ] as const
 
 const indexOf = async (query: string) => {
@@ -43,7 +48,7 @@ test('rows are found by their keys on tables that nothing is known of, and on ta
     select reltuples as analyzed from pg_class where oid = 'platform.credentials'::regclass`
   expect(analyzed).toBe(-1)
   await expectIndexes()
-  await sql`analyze platform.credentials, platform.credential_versions, platform.models, platform.deployments, agent.threads`
+  await sql`analyze platform.credentials, platform.credential_versions, platform.models, platform.deployments, agent.threads, agent.checkpoints`
   await expectIndexes()
 })
 
