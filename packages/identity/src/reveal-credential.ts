@@ -1,8 +1,14 @@
 import type { Database } from '@keelson/database'
 import type { AuditOutcome } from '@keelson/database/identity'
 import { IntegrityError, open, type AccountKeys, type SealContext } from '@keelson/secrets'
-import { recordAudit } from './audit-entry.ts'
-import { auditedReads, namedTarget, type RevealCredential, type StoredSecret } from './audited-reads.ts'
+import { recordAudit, type AuditedBy } from './audit-entry.ts'
+import {
+  auditedReads,
+  namedTarget,
+  type CredentialKey,
+  type RevealCredential,
+  type StoredSecret,
+} from './audited-reads.ts'
 
 /** Which version of which credential a payload is of; it opens nowhere else. */
 export type PayloadPlace = { account_id: string; credential_id: string; version: number }
@@ -30,6 +36,8 @@ export const openPayload = async (
   return (await open(keys, context, sealed)).toString()
 }
 
+export type RefusedReveal = AuditedBy & { key: CredentialKey | null }
+
 const outcomeOf = (error: unknown): AuditOutcome =>
   error instanceof IntegrityError ? 'integrity_failure' : 'unavailable'
 
@@ -39,8 +47,8 @@ const outcomeOf = (error: unknown): AuditOutcome =>
  */
 export const credentialReveals = ({ db, accountKeys }: { db: Database; accountKeys: AccountKeys }) => {
   const readAudited = auditedReads(db)
-  const record = (request: RevealCredential, target_id: string | null, version: number | null, outcome: AuditOutcome) =>
-    recordAudit(db, { ...request, action: 'credential.reveal' }, { target_id, target_version: version, outcome })
+  const record = (by: AuditedBy, target_id: string | null, version: number | null, outcome: AuditOutcome) =>
+    recordAudit(db, { ...by, action: 'credential.reveal' }, { target_id, target_version: version, outcome })
 
   return {
     /**
@@ -58,9 +66,9 @@ export const credentialReveals = ({ db, accountKeys }: { db: Database; accountKe
       }
     },
 
-    /** Leaves the audit row of a reveal that was refused because the API key lacks the scope. */
-    refuse: (request: RevealCredential): Promise<void> =>
-      record(request, namedTarget(request.key), null, 'missing_scope'),
+    /** Leaves the audit row of a reveal that was refused: for want of the scope, or of anything that `key` could name. */
+    refuse: ({ key, ...by }: RefusedReveal, outcome: 'missing_scope' | 'not_found'): Promise<void> =>
+      record(by, key && namedTarget(key), null, outcome),
   }
 }
 

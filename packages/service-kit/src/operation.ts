@@ -1,4 +1,5 @@
 import {
+  type ErrorCode,
   isConditional,
   isRepeatable,
   JsonBytes,
@@ -29,8 +30,14 @@ export type HandleOptions<R extends Route = Route> = {
   secretAnswer?: boolean
   /** How long a call may wait on purpose, for something to happen (default 0). */
   waitsMs?: (input: RouteInput<R>) => number
-  /** Told of a caller whose key lacks the scope, before the refusal is answered; for operations that must leave a trace. */
-  onMissingScope?: (refused: Pick<RouteInput<R>, 'params'> & Pick<Call, 'principal' | 'requestId'>) => Promise<void>
+  /** Told of a known caller who does not get as far as the handler, before that is answered; for operations that must leave a trace. */
+  onRefused?: (refused: Refused<R>) => Promise<void>
+}
+
+/** A request that was refused with `code`; what it asked for is `null` when that cannot be. */
+export type Refused<R extends Route = Route> = Pick<Call, 'principal' | 'requestId'> & {
+  params: RouteInput<R>['params'] | null
+  code: ErrorCode
 }
 
 /** What an operation needs of its service. */
@@ -75,47 +82,67 @@ const storable = async (work: () => Promise<Answer>): Promise<StoredAnswer> => {
 /** Finding a caller is one look at one row; until it is found nothing of the request is read. */
 const ADMISSION_MS = 5_000
 
+/** Finds out who calls and what is asked. */
+const receiver = <R extends Route>(route: R, context: OperationContext) => {
+  const { idempotency, patienceMs } = context
+  const read = inputReader(route)
+
+  const admit = async ({ headers }: Request, facts: RequestFacts, scope: Scope): Promise<void> => {
+    const principal = await identify(headers, facts, context)
+    facts.principal = principal
+    if (!hasScope(principal, scope)) throw new ApiError('missing_scope', `The key lacks the scope ${scope}`)
+  }
+
+  /** Apart, so that the bytes of a body are not kept for as long as its request waits. */
+  const receive = async (request: Request, facts: RequestFacts) => {
+    if (route.scope !== null)
+      await withPatience(Math.min(patienceMs, ADMISSION_MS), facts, admit(request, facts, route.scope))
+    const params = read.params(facts)
+    const query = read.query(facts)
+    const key = idempotency && isRepeatable(route.method) ? idempotencyKey(request.headers) : null
+    const bytes = await read.body.bytes(request, facts)
+    const body = read.body.parse(bytes)
+    const fingerprint = key === null ? null : fingerprintOf(`${facts.path}?${facts.query}`, bytes)
+    return { key, fingerprint, input: { params, query, body, ifMatch: preconditionOf(route, request) } }
+  }
+
+  const paramsOf = (facts: RequestFacts): Refused<R>['params'] => {
+    try {
+      return read.params(facts) as RouteInput<R>['params']
+    } catch {
+      return null
+    }
+  }
+
+  return { receive, paramsOf }
+}
+
 /** A mounted operation: who, where, what, then the handler, then the answer. */
 export const operation = <R extends Route>(
   route: R,
   handler: Handler<R>,
-  { secretAnswer = false, waitsMs, onMissingScope }: HandleOptions<R>,
+  { secretAnswer = false, waitsMs, onRefused }: HandleOptions<R>,
   context: OperationContext,
 ) => {
   const { log, idempotency, patienceMs } = context
-  const read = inputReader(route)
+  const { receive, paramsOf } = receiver(route, context)
   const run = async (call: Parameters<Handler<R>>[0]): Promise<Answer> => {
     const result: unknown = await handler(call)
     if (result instanceof JsonBytes) return { status: 200, body: result.bytes as Uint8Array<ArrayBuffer> }
     return route.schemas.ok ? { status: 200, body: writeJson(result ?? null) } : { status: 204, body: '' }
   }
 
-  /** Apart, so that the bytes of a body are not kept for as long as its request waits. */
-  const receive = async (request: Request, facts: RequestFacts, key: string | null) => {
-    const bytes = await read.body.bytes(request, facts)
-    const body = read.body.parse(bytes)
-    return { body, fingerprint: key === null ? null : fingerprintOf(`${facts.path}?${facts.query}`, bytes) }
-  }
-
-  const admit = async ({ headers }: Request, facts: RequestFacts, scope: Scope): Promise<void> => {
-    const principal = await identify(headers, facts, context)
-    facts.principal = principal
-    if (hasScope(principal, scope)) return
-    if (onMissingScope) {
-      const params = read.params(facts) as RouteInput<R>['params']
-      await onMissingScope({ params, principal, requestId: facts.requestId })
+  const refuse = async (error: unknown, facts: RequestFacts): Promise<never> => {
+    const { principal, requestId } = facts
+    if (onRefused && principal && error instanceof ApiError) {
+      const told = onRefused({ params: paramsOf(facts), principal, requestId, code: error.code })
+      await withPatience(patienceMs, facts, told)
     }
-    throw new ApiError('missing_scope', `The key lacks the scope ${scope}`)
+    throw error
   }
 
   return async (request: Request, facts: RequestFacts): Promise<Response> => {
-    if (route.scope !== null)
-      await withPatience(Math.min(patienceMs, ADMISSION_MS), facts, admit(request, facts, route.scope))
-    const params = read.params(facts)
-    const query = read.query(facts)
-    const key = idempotency && isRepeatable(route.method) ? idempotencyKey(request.headers) : null
-    const { body, fingerprint } = await receive(request, facts, key)
-    const input = { params, query, body, ifMatch: preconditionOf(route, request) }
+    const { key, fingerprint, input } = await receive(request, facts).catch((error: unknown) => refuse(error, facts))
     const call = createCall(request, facts, log, input) as Parameters<Handler<R>>[0]
     const waitMs = waitsMs?.(call) ?? 0
     // Who waits on purpose is no sign that there are too many.

@@ -86,6 +86,33 @@ test('a reveal that is refused or finds nothing leaves its row too, with no text
   ])
 })
 
+test.each([
+  ['a name with a NUL', 'name/%00'],
+  ['a name with a line break', 'name/a%0Ab'],
+  ['a name of 10 kB', `name/${'x'.repeat(10_240)}`],
+  ['a name that is no UTF-8', 'name/%FF'],
+  ['an id with a NUL', '%00'],
+  ['an id of 10 kB', 'x'.repeat(10_240)],
+])('%s, which nothing can have, leaves the row of its refusal, with and without the scope', async (_what, place) => {
+  const reader = await app.client({ scopes: ['credentials:read'] })
+  for (const { account_id, headers, key_id } of [client, reader]) {
+    const after = await lastSeq()
+    const request = new Request(`http://x/v5/credentials/${place}/secret`, { method: 'POST', headers })
+    const { status, headers: answered } = await app.service.fetch(request)
+    const isReader = account_id === reader.account_id
+    expect(status).toBe(isReader ? 403 : place.endsWith('%FF') ? 400 : 404)
+    expect(await audited(account_id, after)).toMatchObject([
+      {
+        action: 'credential.reveal',
+        target_id: null,
+        outcome: isReader ? 'missing_scope' : 'not_found',
+        key_id,
+        request_id: answered.get('x-request-id'),
+      },
+    ])
+  }
+})
+
 test('without the audit row there is no secret and no change', async () => {
   const { id } = await create()
   await db.sql`alter table identity.audit_log add constraint full_disk check (false) not valid`

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@keelson/contracts'
 import { credentials } from '@keelson/contracts/platform'
 import { credentialReveals } from '@keelson/identity'
 import { entityTag, type Call, type Service } from '@keelson/service-kit'
@@ -16,10 +17,49 @@ const answerWith = ({ respond }: Pick<Call, 'respond'>, row: CredentialRow) => {
   return presentCredential(row)
 }
 
+/** A request that asks for what cannot be finds nothing. */
+const refusalOf = (code: ErrorCode) => (code === 'missing_scope' ? code : 'not_found')
+
+const secretRoutes = (service: Service, deps: Pick<Deps, 'db' | 'accountKeys'>) => {
+  const reveals = credentialReveals(deps)
+
+  service.handle(
+    credentials.getCredentialSecret,
+    async ({ params, principal, requestId }) => {
+      const key = { id: params.credential_id }
+      const result = await revealCredential(reveals, { key, principal, requestId })
+      return { result, object: 'credential_secret' as const }
+    },
+    {
+      secretAnswer: true,
+      onRefused: ({ params, principal, requestId, code }) => {
+        const key = params && { id: params.credential_id }
+        return reveals.refuse({ key, principal, requestId }, refusalOf(code))
+      },
+    },
+  )
+
+  service.handle(
+    credentials.getCredentialSecretByName,
+    async ({ params, principal, requestId }) => {
+      const key = { name: params.credential_name }
+      const result = await revealCredential(reveals, { key, principal, requestId })
+      return { result, object: 'credential_secret' as const }
+    },
+    {
+      secretAnswer: true,
+      onRefused: ({ params, principal, requestId, code }) => {
+        const key = params && { name: params.credential_name }
+        return reveals.refuse({ key, principal, requestId }, refusalOf(code))
+      },
+    },
+  )
+}
+
 export const credentialRoutes = (service: Service, deps: Pick<Deps, 'db' | 'accountKeys'>) => {
   const { db, accountKeys } = deps
   const insert = credentialInserts(db)
-  const reveals = credentialReveals(deps)
+  secretRoutes(service, deps)
 
   service.handle(credentials.createCredential, async (call) =>
     answerWith(call, await createCredential({ accountKeys, insert }, call)),
@@ -36,34 +76,6 @@ export const credentialRoutes = (service: Service, deps: Pick<Deps, 'db' | 'acco
 
   service.handle(credentials.getCredentialByName, async (call) =>
     answerWith(call, await credentialStore(db, call.principal.account_id).getByName(call.params.credential_name)),
-  )
-
-  service.handle(
-    credentials.getCredentialSecret,
-    async ({ params, principal, requestId }) => {
-      const key = { id: params.credential_id }
-      const result = await revealCredential(reveals, { key, principal, requestId })
-      return { result, object: 'credential_secret' as const }
-    },
-    {
-      secretAnswer: true,
-      onMissingScope: ({ params, principal, requestId }) =>
-        reveals.refuse({ key: { id: params.credential_id }, principal, requestId }),
-    },
-  )
-
-  service.handle(
-    credentials.getCredentialSecretByName,
-    async ({ params, principal, requestId }) => {
-      const key = { name: params.credential_name }
-      const result = await revealCredential(reveals, { key, principal, requestId })
-      return { result, object: 'credential_secret' as const }
-    },
-    {
-      secretAnswer: true,
-      onMissingScope: ({ params, principal, requestId }) =>
-        reveals.refuse({ key: { name: params.credential_name }, principal, requestId }),
-    },
   )
 
   service.handle(credentials.updateCredential, async (call) => answerWith(call, await updateCredential(deps, call)))
