@@ -5,22 +5,32 @@ import { AUDIT_COLUMNS, type AuditRow } from './audit-chain.ts'
 import { sealAuditLog, type AuditCheckpoint } from './audit-sealer.ts'
 import { verifyAuditLog } from './audit-verify.ts'
 import { runCommand, type CommandContext } from './command.ts'
+import { findAccount } from './find-account.ts'
 import { UsageError } from './key-options.ts'
 import { systemSecret } from './system-secret.ts'
 
 const USAGE = `usage: pnpm audit-log
   verify [--checkpoints FILE]         finds rows that were edited, deleted, inserted, reordered or cut off
-  export [--account ID] [--since T]   every row as a line of JSON
+  export [--account ACCOUNT] [--since T]
+                                      every row as a line of JSON
   seal                                seals what has no seal yet; prints the checkpoints
 `
 
 const macKey = async ({ accountKeys }: CommandContext): Promise<Buffer> =>
   systemSecret(await accountKeys(), 'audit.mac')
 
+const checkpointOf = (line: string, place: string): AuditCheckpoint => {
+  try {
+    return JSON.parse(line) as AuditCheckpoint
+  } catch {
+    throw new UsageError(`${place} is no whole checkpoint`)
+  }
+}
+
 /** Reads checkpoint lines, also out of a log that has other lines between them. */
 const readCheckpoints = async (path: string): Promise<AuditCheckpoint[]> => {
-  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line.includes('"seal"'))
-  return lines.map((line) => JSON.parse(line) as AuditCheckpoint)
+  const lines = (await readFile(path, 'utf8')).split('\n')
+  return lines.flatMap((line, index) => (line.includes('"seal"') ? [checkpointOf(line, `${path}:${index + 1}`)] : []))
 }
 
 const verify = async (context: CommandContext, args: string[]): Promise<number> => {
@@ -41,7 +51,8 @@ const rowsOf = ({ sql }: Database, account: string | undefined, since: string | 
 
 const exportRows = async ({ db, print }: CommandContext, args: string[]): Promise<number> => {
   const { values } = parseArgs({ args, options: { account: { type: 'string' }, since: { type: 'string' } } })
-  for await (const batch of rowsOf(db, values.account, values.since).cursor(1000)) {
+  const account = await findAccount(db, values.account)
+  for await (const batch of rowsOf(db, account, values.since).cursor(1000)) {
     for (const row of batch) print(JSON.stringify(row))
   }
   return 0

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { runCommand, type CommandContext } from './command.ts'
+import { findAccount } from './find-account.ts'
 import { parseDuration, UsageError } from './key-options.ts'
 import type { Keyring } from './keyring.ts'
 import { reencryptRecords } from './keyring-reencrypt.ts'
@@ -12,11 +13,13 @@ import { verifyKeyring } from './keyring-verify.ts'
 const USAGE = `usage: pnpm keyring
   status                                        which keys there are, and what is behind
   rewrap                                        wraps every account key under the current key-encryption key
-  rotate [--account ID] [--older-than 1h]       gives accounts a new key
+  rotate [--account ACCOUNT] [--older-than 1h]  gives accounts a new key
   reencrypt                                     seals anew what is sealed under a former account key
   retire [--settled 5h]                         destroys account keys nothing is sealed under any more, and lets go of
                                                 key-encryption keys that wrap nothing
-  verify [--account ID]                         unwraps every key, opens every record
+  verify [--account ACCOUNT]                    unwraps every key, opens every record
+
+ACCOUNT is an id or a name.
 
 All of them may be stopped at any time and run again, while services serve.
 `
@@ -53,9 +56,8 @@ const rotate: Command = async (context, args) => {
   const options = { account: { type: 'string' }, 'older-than': { type: 'string', default: '1h' } } as const
   const { values } = parseArgs({ args, options })
   const olderThanMs = parseDuration(values['older-than'])
-  context.print(
-    `${await rotateKeys(await open(context), { account: values.account, olderThanMs })} accounts have a new key`,
-  )
+  const account = await findAccount(context.db, values.account)
+  context.print(`${await rotateKeys(await open(context), { account, olderThanMs })} accounts have a new key`)
   return 0
 }
 
@@ -77,7 +79,8 @@ const retire: Command = async (context, args) => {
 
 const verify: Command = async (context, args) => {
   const { values } = parseArgs({ args, options: { account: { type: 'string' } } })
-  const { keys, records, problems } = await verifyKeyring(await open(context), values.account)
+  const account = await findAccount(context.db, values.account)
+  const { keys, records, problems } = await verifyKeyring(await open(context), account)
   for (const problem of problems) context.print(problem)
   context.print(`${keys} keys and ${records} records checked, ${problems.length} problems`)
   return problems.length === 0 ? 0 : 1

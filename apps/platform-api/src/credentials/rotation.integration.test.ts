@@ -137,6 +137,17 @@ test('a second run of each finds nothing to do', async () => {
   expect((await keyringOutput('retire')).output).toBe('0 account keys destroyed\n')
 })
 
+test('an account is named by id or name, and one that does not exist is not said to be in order', async () => {
+  const { account_id } = await app.client()
+  const [{ name } = { name: '' }] = await db.sql<{ name: string }[]>`
+    select name from identity.accounts where account_id = ${account_id}`
+  for (const account of [account_id, name])
+    expect(await keyringOutput('verify', '--account', account)).toMatchObject({ code: 0 })
+  const unknown = { code: 64, output: expect.stringContaining('there is no account nobody') }
+  expect(await keyringOutput('verify', '--account', 'nobody')).toMatchObject(unknown)
+  expect(await keyringOutput('rotate', '--account', 'nobody')).toMatchObject(unknown)
+})
+
 test('a damaged record is named by verify and by reencrypt, and the others are sealed anew', async () => {
   const client = await app.client()
   const [damaged] = await fill(client, 3)
