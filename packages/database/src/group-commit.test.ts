@@ -37,11 +37,24 @@ const settle = () => new Promise((resolve) => setImmediate(resolve))
 const keysOf = (statement: { items: Item[] } | undefined) => statement?.items.map(({ key }) => key)
 
 describe('group commit', () => {
-  test('a lone caller is written in the turn of the event loop it came in, without a timer', async () => {
+  test('a lone caller waits for no turn of the event loop to end; one that comes after a crowd does', async () => {
     const { statements, write } = manualStore()
-    void groupCommit(options({ write })).submit('a', { key: '1' }, 1)
-    await settle()
+    const commits = groupCommit(options({ write }))
+    const submit = (key: string) => void commits.submit('a', { key }, 1)
+    submit('1')
+    await Promise.resolve()
     expect(statements.map(keysOf)).toEqual([['1']])
+    submit('2')
+    submit('3')
+    for (const index of [0, 1]) {
+      statements[index]?.finish()
+      await settle()
+    }
+    submit('4')
+    await Promise.resolve()
+    expect(statements.map(keysOf)).toEqual([['1'], ['2', '3']])
+    await settle()
+    expect(keysOf(statements[2])).toEqual(['4'])
   })
 
   test('what arrives in one turn of the event loop is one statement, and what arrives while every lane is busy the next', async () => {

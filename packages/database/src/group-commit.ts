@@ -32,9 +32,9 @@ const BESIDE_SHARE = 1 / 3
 
 /**
  * Coalesces concurrent writes into one statement per free lane. There is no timer: what arrives in one turn of the event
- * loop is written at its end, so a lone caller waits for nobody, and whatever arrives while statements are in flight
- * forms the next batch. A caller is answered after its own rows are committed. Accounts take turns, so a busy one cannot
- * starve the others.
+ * loop is written at its end, and whatever arrives while statements are in flight forms the next batch. A lone caller
+ * waits for nobody, and for no turn to end either. A caller is answered after its own rows are committed. Accounts take
+ * turns, so a busy one cannot starve the others.
  */
 export type GroupCommit<Item, Result> = {
   /**
@@ -84,17 +84,24 @@ const watched = async (work: Promise<void>, stallMs: number, onStall: () => void
   clearTimeout(timer)
 }
 
-/** Makes of many calls in one turn of the event loop a single one at its end. */
-const atEndOfTurn = (act: () => void): (() => void) => {
+/** Makes of many calls a single one, when the schedule has it. */
+const onceWhen = (schedule: (act: () => void) => void, act: () => void): (() => void) => {
   let isDue = false
   return () => {
     if (isDue) return
     isDue = true
-    setImmediate(() => {
+    schedule(() => {
       isDue = false
       act()
     })
   }
+}
+
+/** Whoever is alone is served after the call, others together after the turn of the event loop. */
+const pumping = (pump: () => void): ((isAlone: boolean) => void) => {
+  const afterThisCall = onceWhen(queueMicrotask, pump)
+  const afterThisTurn = onceWhen(setImmediate, pump)
+  return (isAlone) => (isAlone ? afterThisCall() : afterThisTurn())
 }
 
 export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> => {
@@ -136,7 +143,7 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
     while (!lanes.areFull && isWorthAStatement()) void run(queue.take(options))
   }
 
-  const pumpAfterThisTurn = atEndOfTurn(pump)
+  const pumpSoon = pumping(pump)
 
   return {
     submit: (account_id, item, bytes) => {
@@ -145,7 +152,7 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
       queuedBytes += bytes
       queue.push({ account_id, key: options.keyOf(item), bytes, item, resolve, reject })
-      pumpAfterThisTurn()
+      pumpSoon(lanes.areQuiet)
       return promise
     },
     get queuedBytes() {
