@@ -43,6 +43,17 @@ describe('the name that a body turns out to be from is among the claimed ones', 
   })
 })
 
+test('what a text says is no claim, and hides none', () => {
+  const text = '"full_name": "a/b", api_app_id and organizations_url '.repeat(100)
+  const payload = { text, api_app_id: 'A1', repository: { full_name: 'c/d' }, organization: { login: 'e' } }
+  for (const [body, isForm] of bodies(payload, undefined)) {
+    expect(claimedNames('github', body, isForm)).toEqual(['c/d', 'e'])
+    expect(claimedNames('slack', body, isForm)).toEqual(['A1'])
+  }
+  const command = new URLSearchParams({ text, api_app_id: 'A1' }).toString()
+  expect(claimedNames('slack', Buffer.from(command), true)).toEqual(['A1'])
+})
+
 test('however much a body claims, little is looked at', () => {
   const names = Array.from({ length: 10_000 }, (_, index) => ({ full_name: `a/${index}` }))
   expect(claimedNames('github', Buffer.from(JSON.stringify(names)), false).length).toBeLessThanOrEqual(8)

@@ -25,6 +25,9 @@ const textOf = (json: string): string => {
   }
 }
 
+/** How a field's name ends where it is one, and not a word of some text: there a quote would be escaped. */
+const endsOf = (isForm: boolean): string[] => (isForm ? ['%22', '='] : ['"'])
+
 /**
  * The names a body may turn out to be from once it is verified, each once: found by looking at its bytes, since nothing
  * is parsed before. The real one is always among them unless there are too many.
@@ -32,12 +35,14 @@ const textOf = (json: string): string => {
 export const claimedNames = (source: keyof typeof FIELDS, body: Buffer, isForm: boolean): string[] => {
   const names = new Set<string>()
   for (const { field, name } of FIELDS[source]) {
-    let at = body.indexOf(field)
-    for (let seen = 0; at !== -1 && seen < MAX_OCCURRENCES && names.size < MAX_NAMES; seen += 1) {
-      const window = body.toString('utf8', at, at + WINDOW_BYTES)
-      const [, json, plain] = name.exec(isForm ? unescape(window) : window) ?? []
-      if (json !== undefined || plain !== undefined) names.add(plain ?? textOf(json!))
-      at = body.indexOf(field, at + field.length)
+    for (const end of endsOf(isForm)) {
+      let at = body.indexOf(field + end)
+      for (let seen = 0; at !== -1 && seen < MAX_OCCURRENCES && names.size < MAX_NAMES; seen += 1) {
+        const window = body.toString('utf8', at, at + WINDOW_BYTES)
+        const [, json, plain] = name.exec(isForm ? unescape(window) : window) ?? []
+        if (json !== undefined || plain !== undefined) names.add(plain ?? textOf(json!))
+        at = body.indexOf(field + end, at + field.length)
+      }
     }
   }
   return [...names]
