@@ -127,6 +127,8 @@ test('days of failure switch a key off; what then arrives is kept, and a replay 
   await wakeUp()
   await eventually(async () => expect((await key()).disabled_at).not.toBeNull())
   app.keyring.forget((await log())[0]!.agent_name)
+  expect((await push('first')).status).toBe(202)
+  expect((await log())[0]).toMatchObject({ source_delivery_id: 'first', status: 'pending' })
   expect((await push('second')).status).toBe(202)
   expect((await log())[0]).toMatchObject({ status: 'dead', attempts: 0, last_error: 'deliveries of this key are off' })
   agent.answer = OK

@@ -26,7 +26,10 @@ export const identityOf = ({ account_id, id, key_id, source_delivery_id }: Ident
 const parameter = (rows: readonly NewDelivery[]): string =>
   JSON.stringify(rows.map(({ body, ...row }) => ({ ...row, body: body.toString('base64') })))
 
-/** Writes events in one statement, no two of them the same. The results are the ids of those to be attempted. */
+/**
+ * Writes events in one statement, no two of them the same. The results are the ids of those to be attempted. One that
+ * waits for its next attempt keeps it when it comes again after its key was switched off.
+ */
 export const writeDeliveries = async (
   { sql }: Pick<Database, 'sql'>,
   rows: readonly NewDelivery[],
@@ -42,7 +45,8 @@ export const writeDeliveries = async (
     order by account_id, key_id, source_delivery_id
     on conflict on constraint webhook_deliveries_source_unique do update
       set status = excluded.status, failures = 0, next_attempt_at = excluded.next_attempt_at
-      where known.status <> 'delivered' and (known.claimed_until is null or known.claimed_until < now())
+      where known.status <> 'delivered' and excluded.status = 'pending'
+        and (known.claimed_until is null or known.claimed_until < now())
     returning account_id, id, key_id, source_delivery_id`
   const ids = new Map(written.map((row) => [identityOf(row), row.id]))
   return rows.map((row) => ids.get(identityOf(row)) ?? null)
