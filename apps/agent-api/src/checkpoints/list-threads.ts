@@ -1,21 +1,37 @@
 import { JsonText } from '@keelson/contracts'
 import type { CheckpointThread, CheckpointThreadList, ListThreadsRequest } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
+import { ApiError } from '@keelson/service-kit'
 import type { z } from 'zod'
 import { searchable } from './metadata-filter.ts'
 
 type Query = z.output<typeof ListThreadsRequest>
 type Row = Omit<CheckpointThread, 'metadata'> & { metadata: string }
 
+const refuseUnknownCursor = async (
+  { sql }: Pick<Database, 'sql'>,
+  account_id: string,
+  cursor: string,
+): Promise<void> => {
+  const [known] = await sql`select from agent.threads where account_id = ${account_id} and thread_id = ${cursor}`
+  if (known) return
+  throw new ApiError('invalid_request', 'starting_after names no thread', {
+    errors: [{ path: 'starting_after', message: 'names no thread' }],
+  })
+}
+
 /**
  * A page of an account's threads, the last changed first, in one statement. Only the threads of the page are counted.
- * A cursor that names no thread begins at the start.
+ * To be deleted is a change: a page after such a thread begins with what changed before that.
+ *
+ * @throws ApiError `invalid_request` when `starting_after` names no thread of the account
  */
 export const listThreads = async (
-  { sql }: Pick<Database, 'sql'>,
+  db: Pick<Database, 'sql'>,
   account_id: string,
   query: Query,
 ): Promise<z.infer<typeof CheckpointThreadList>> => {
+  const { sql } = db
   const { filter_metadata, limit, starting_after } = query
   const filter =
     filter_metadata === undefined ? sql`` : sql`and metadata_filter @> ${searchable(filter_metadata)}::text::jsonb`
@@ -46,6 +62,7 @@ export const listThreads = async (
       select count(*)::integer as write_count, coalesce(sum(octet_length(blob)), 0) as write_bytes
       from agent.checkpoint_writes as w where w.account_id = ${account_id} and w.thread_id = page.thread_id) as w
     order by updated_at desc, thread_id desc`
+  if (rows.length === 0 && starting_after !== undefined) await refuseUnknownCursor(db, account_id, starting_after)
   const threads = rows.slice(0, limit).map((row) => ({ ...row, metadata: new JsonText(row.metadata) }))
   return { threads, has_more: rows.length > limit }
 }

@@ -88,6 +88,15 @@ describe('threads', () => {
     await client.deleteThread({ body: { thread_id: 'three' } })
     expect(await threads()).toEqual(['one', 'two'])
   })
+
+  test('after the last there are none, and after one that is not of the account is refused', async () => {
+    const { step, threads } = await account()
+    await step('mine', 1)
+    await (await account()).step('foreign', 1)
+    expect(await threads({ starting_after: 'mine' })).toEqual([])
+    for (const starting_after of ['foreign', 'missing'])
+      expect(await codeOf(threads({ starting_after }))).toBe('invalid_request')
+  })
 })
 
 describe('a time to live', () => {
