@@ -43,6 +43,20 @@ test('a missing key and a wrong key of the right name are refused, naming the id
   expect(await database.db.sql`select kek_id from identity.key_canary`).toHaveLength(1)
 })
 
+test('where no key can be read at all, the ids that are wanted are told beside the reason', async () => {
+  const { id } = await provider(one)
+  await assertKeyProvider(database.db, await provider(one))
+  for (const [env, reason] of [
+    [{ KEY_FILE: '/nowhere/keys' }, 'key file /nowhere/keys: is missing'],
+    [{ KEY_ENCRYPTION_KEYS: 'short' }, 'KEY_ENCRYPTION_KEYS'],
+    [{}, 'must be set'],
+  ] as const)
+    await expect(openAccountKeys(database.db, env)).rejects.toMatchObject({
+      name: 'ConfigError',
+      problems: [expect.stringContaining(reason), `this database needs key-encryption key ${id}`],
+    })
+})
+
 test('a provider that is away at the start is refused in words, naming it and the key', async () => {
   const nobody = `http://127.0.0.1:${await freePort()}`
   const env = { VAULT_TRANSIT_KEY: 'keelson', VAULT_ADDR: nobody, VAULT_TOKEN: 'test' }

@@ -9,15 +9,16 @@ const CONTEXT = Buffer.from('key-canary')
 
 const digestOf = (value: Buffer): Buffer => createHash('sha256').update(value).digest()
 
+const wants = (kek_id: string): string => `this database needs key-encryption key ${kek_id}`
+
 const complaint = async (provider: KeyProvider, { kek_id, wrapped, digest }: Canary): Promise<string | null> => {
   try {
     const value = await provider.unwrap(kek_id, wrapped, CONTEXT)
     return timingSafeEqual(digestOf(value), digest) ? null : `the configured key of id ${kek_id} is another one`
   } catch (error) {
     if (error instanceof KeyProviderUnavailable) throw error
-    const needs = `this database needs key-encryption key ${kek_id}`
-    if (!(error instanceof UnknownKeyEncryptionKey)) return `${needs}: ${(error as Error).message}`
-    return `${needs}; configured: ${error.configured.join(', ') || 'none'}`
+    if (!(error instanceof UnknownKeyEncryptionKey)) return `${wants(kek_id)}: ${(error as Error).message}`
+    return `${wants(kek_id)}; configured: ${error.configured.join(', ') || 'none'}`
   }
 }
 
@@ -29,6 +30,10 @@ const check = async (provider: KeyProvider, wanted: Canary[]): Promise<void> => 
 
 const canaries = async (db: Pick<Database, 'sql'>): Promise<Canary[]> =>
   db.sql<Canary[]>`select kek_id, wrapped, digest from identity.key_canary order by created_at, kek_id`
+
+/** Which keys a service must hold to start, one a sentence. */
+export const wantedKeys = async (db: Pick<Database, 'sql'>): Promise<string[]> =>
+  (await canaries(db)).map(({ kek_id }) => wants(kek_id))
 
 const plant = async (db: Pick<Database, 'sql'>, provider: KeyProvider): Promise<void> => {
   const value = randomBytes(32)

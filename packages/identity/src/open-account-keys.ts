@@ -1,8 +1,14 @@
 import type { Database } from '@keelson/database'
-import type { Environment } from '@keelson/service-kit'
-import { accountKeys, keyProvider, keyProviderSettings, type AccountKeys } from '@keelson/secrets'
+import { ConfigError, type Environment } from '@keelson/service-kit'
+import {
+  accountKeys,
+  keyProvider,
+  KeyConfigurationError,
+  keyProviderSettings,
+  type AccountKeys,
+} from '@keelson/secrets'
 import { accountKeyStore } from './account-key-store.ts'
-import { assertKeyProvider } from './key-provider-check.ts'
+import { assertKeyProvider, wantedKeys } from './key-provider-check.ts'
 import { startRefusal } from './start-refusal.ts'
 
 const CACHED_ACCOUNTS = 10_000
@@ -19,6 +25,7 @@ export const openAccountKeys = async (db: Pick<Database, 'sql'>, env: Environmen
     await assertKeyProvider(db, provider)
     return accountKeys(provider, accountKeyStore(db), { cacheSize: CACHED_ACCOUNTS, ttlMs: FIFTEEN_MINUTES_MS })
   } catch (error) {
-    return startRefusal(error)
+    if (!(error instanceof KeyConfigurationError)) return startRefusal(error)
+    throw new ConfigError([error.message, ...(await wantedKeys(db))])
   }
 }
