@@ -23,16 +23,37 @@ const drained = <Entry>(queue: Fifo<Entry> | null): Entry[] => {
   return entries
 }
 
+/** Above so many accounts those with nothing to write are forgotten. */
+const MAX_ACCOUNTS = 1000
+
+/** The queue of each account; kept when it is empty, since most accounts come back at once. */
+const accountQueues = <Entry>() => {
+  const queues = new Map<string, Fifo<Entry>>()
+  const forgetEmpty = (): void => {
+    for (const [account_id, { size }] of queues) if (size === 0) queues.delete(account_id)
+  }
+  return (account_id: string): Fifo<Entry> => {
+    const known = queues.get(account_id)
+    if (known) return known
+    if (queues.size >= MAX_ACCOUNTS) forgetEmpty()
+    const queue = fifo<Entry>()
+    queues.set(account_id, queue)
+    return queue
+  }
+}
+
 export const fairQueue = <Entry extends Queued>(): FairQueue<Entry> => {
-  const ready = new Map<string, Fifo<Entry>>()
+  const queueOf = accountQueues<Entry>()
+  /** The queues that hold something, in the order of their turns. */
+  const turns = fifo<Fifo<Entry>>()
   /** Every key that is ready or out, with the entries behind it. */
   const behind = new Map<string, Fifo<Entry> | null>()
   let size = 0
 
   const makeReady = (entry: Entry): void => {
-    const queue = ready.get(entry.account_id) ?? fifo<Entry>()
+    const queue = queueOf(entry.account_id)
+    if (queue.size === 0) turns.push(queue)
     queue.push(entry)
-    ready.set(entry.account_id, queue)
     size += 1
   }
 
@@ -49,13 +70,12 @@ export const fairQueue = <Entry extends Queued>(): FairQueue<Entry> => {
     take: ({ maxItems, maxBytes }) => {
       const batch: Entry[] = []
       let bytes = 0
-      // Whoever was served goes to the end of the line, where this loop meets them again.
-      for (const [account_id, queue] of ready) {
+      for (let queue = turns.first; queue; queue = turns.first) {
         const entry = queue.first as Entry
         if (batch.length > 0 && (batch.length >= maxItems || bytes + entry.bytes > maxBytes)) break
+        turns.shift()
         queue.shift()
-        ready.delete(account_id)
-        if (queue.size > 0) ready.set(account_id, queue)
+        if (queue.size > 0) turns.push(queue)
         batch.push(entry)
         bytes += entry.bytes
       }
@@ -71,9 +91,8 @@ export const fairQueue = <Entry extends Queued>(): FairQueue<Entry> => {
 
     clear: () => {
       const waiting = [...behind.values()].flatMap(drained)
-      const cleared = [...ready.values()].flatMap(drained)
+      const cleared = drained(turns).flatMap(drained)
       for (const { key } of cleared) behind.delete(key)
-      ready.clear()
       size = 0
       return [...waiting, ...cleared]
     },

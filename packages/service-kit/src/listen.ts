@@ -95,5 +95,7 @@ const requestListener = (service: Service, onAnswered: (outgoing: ServerResponse
       service.fetch(request, { incoming: incoming as IncomingMessage, outgoing: outgoing as ServerResponse }),
     { hostname: 'localhost', errorHandler: unreadableResponse },
   )
-  return (incoming, outgoing) => void listener(incoming, outgoing).then(() => onAnswered(outgoing))
+  return (incoming, outgoing) => {
+    if (!service.turnAway(incoming, outgoing)) void listener(incoming, outgoing).then(() => onAnswered(outgoing))
+  }
 }

@@ -29,16 +29,16 @@ export const loadGuard = ({ maxInFlight, maxEventLoopDelayMs }: LoadLimits) => {
   let inFlight = 0
   let window: Window | null = null
 
-  const overload = (now: number): string | null => {
-    if (inFlight > maxInFlight) return 'in_flight'
-    return window && delayNow(window, now) > maxEventLoopDelayMs ? 'event_loop' : null
+  const overload = (): string | null => {
+    if (inFlight >= maxInFlight) return 'in_flight'
+    return window && delayNow(window, performance.now()) > maxEventLoopDelayMs ? 'event_loop' : null
   }
 
   return {
     get inFlight() {
       return inFlight
     },
-    /** Why the request that entered last should be refused, if it should. */
+    /** Why one more request should be refused, if it should. */
     overload,
     enter: (): void => {
       inFlight += 1

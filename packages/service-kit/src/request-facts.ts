@@ -51,27 +51,42 @@ const pathStart = (target: string): number => {
   return slash === -1 ? target.length : slash
 }
 
-export const requestFacts = (
-  request: Request,
-  { incoming, outgoing }: Connection,
-  { bodies, crowd }: Pick<RequestFacts, 'bodies' | 'crowd'>,
-): RequestFacts => {
-  const target = incoming?.url ?? request.url
+/** What is looked at in the head of a request before it is known what it asks for. */
+export type Head = { target: string; header: (name: 'x-request-id' | 'traceparent') => string | null }
+
+export const headOf = ({ url = '/', headers }: IncomingMessage): Head => ({
+  target: url,
+  header: (name) => headers[name]?.toString() ?? null,
+})
+
+export const headInMemory = ({ url, headers }: Request): Head => ({ target: url, header: (name) => headers.get(name) })
+
+const partsOf = (target: string): { path: string; query: string } => {
   const start = pathStart(target)
   const hash = target.indexOf('#', start)
   const end = hash === -1 ? target.length : hash
   const question = target.indexOf('?', start)
   const pathEnd = question === -1 || question > end ? end : question
-  const requestId = request.headers.get('x-request-id')
-  const traceparent = request.headers.get('traceparent')
+  return { path: target.slice(start, pathEnd) || '/', query: target.slice(Math.min(pathEnd + 1, end), end) }
+}
+
+/** The path of a request as it was received. */
+export const pathOf = ({ url = '/' }: IncomingMessage): string => partsOf(url).path
+
+export const requestFacts = (
+  { target, header }: Head,
+  { incoming, outgoing }: Connection,
+  { bodies, crowd }: Pick<RequestFacts, 'bodies' | 'crowd'>,
+): RequestFacts => {
+  const requestId = header('x-request-id')
+  const traceparent = header('traceparent')
   return {
     ...(incoming && { incoming }),
     ...(outgoing && { outgoing }),
     requestId: requestId !== null && REQUEST_ID.test(requestId) ? requestId : randomUUID(),
     traceparent: traceparent !== null && TRACEPARENT.test(traceparent) ? traceparent : null,
     startedAt: performance.now(),
-    path: target.slice(start, pathEnd) || '/',
-    query: target.slice(Math.min(pathEnd + 1, end), end),
+    ...partsOf(target),
     route: 'unmatched',
     principal: null,
     errorCode: null,

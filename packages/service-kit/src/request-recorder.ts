@@ -32,8 +32,15 @@ const watch = (registry: Registry, load: LoadGuard, crowd: Crowd): void => {
   gauge({ registry }, 'http_requests_limit', 'Requests that may be worked on at a time, as it is now', crowd.limit)
 }
 
+export type Record = (method: string, facts: RequestFacts, status: number) => void
+
 /** Writes the one line of each request and observes its duration. */
-export const requestRecorder = (log: Logger, { registry, requestSeconds }: Metrics, load: LoadGuard, crowd: Crowd) => {
+export const requestRecorder = (
+  log: Logger,
+  { registry, requestSeconds }: Metrics,
+  load: LoadGuard,
+  crowd: Crowd,
+): Record => {
   watch(registry, load, crowd)
   const observers = new Map<string, Observer>()
 
@@ -46,7 +53,7 @@ export const requestRecorder = (log: Logger, { registry, requestSeconds }: Metri
     return observer
   }
 
-  return (method: string, facts: RequestFacts, status: number): void => {
+  return (method, facts, status) => {
     const ms = performance.now() - facts.startedAt
     observerOf(facts.route, method, status).observe(ms / 1000)
     log[levelOf(facts, status)](line(method, facts, status, ms), 'request')

@@ -2,14 +2,15 @@ import { emptyResponse, problemResponse } from './answer.ts'
 import { ApiError } from './api-error.ts'
 import { bodyBudget } from './body-budget.ts'
 import { crowd as createCrowd } from './crowd.ts'
-import { type LoadGuard, loadGuard, OVERLOADED } from './load.ts'
+import { type Doorkeeper, doorkeeper } from './door.ts'
+import { type LoadGuard, loadGuard } from './load.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { toApiError } from './problems.ts'
 import { traceRequest } from './trace-request.ts'
-import { PROBES, publicPages } from './public-pages.ts'
+import { publicPages } from './public-pages.ts'
 import { rateLimiter } from './rate-limit.ts'
-import { type Connection, type RequestFacts, requestFacts } from './request-facts.ts'
+import { type Connection, headInMemory, headOf, type RequestFacts, requestFacts } from './request-facts.ts'
 import { checkHead } from './request-head.ts'
 import { requestRecorder } from './request-recorder.ts'
 import { type RouteTable, routeTable } from './route-table.ts'
@@ -22,6 +23,8 @@ export type Service = RouteTable & {
   readonly metrics: Metrics
   readonly load: LoadGuard
   fetch: (request: Request, connection?: Connection) => Promise<Response>
+  /** Answers a request for which there is no time, and tells whether it did; to be asked before anything else is done for it. */
+  turnAway: Doorkeeper
   /** From now on not ready, and every answer closes its connection. */
   drain: () => void
 }
@@ -35,22 +38,14 @@ const unmatched = (router: Router, method: string, facts: RequestFacts): Respons
 }
 
 /** Makes the answer to a request: by its route, or a problem. Never throws. */
-const answerer = (options: ServiceOptions, load: LoadGuard, table: ReturnType<typeof routeTable>) => {
-  const { name, metrics, isTransient = () => false } = options
+const answerer = (options: ServiceOptions, table: ReturnType<typeof routeTable>) => {
+  const { name, isTransient = () => false } = options
 
   const fail = (thrown: unknown, facts: RequestFacts): Response => {
     // Work that was given up because nobody waits for it any more is no failure.
     const isGone = facts.outgoing?.destroyed && !(thrown instanceof ApiError)
     const error = isGone ? new ApiError('malformed_request', 'The client went away') : toApiError(thrown, isTransient)
     return problemResponse(facts, error, CHALLENGES[name])
-  }
-
-  const shed = ({ path, startedAt, crowd }: RequestFacts): void => {
-    if (PROBES.has(path)) return
-    const reason = load.overload(startedAt) ?? (crowd.admits() ? null : 'crowd')
-    if (reason === null) return
-    metrics.shed.inc({ reason })
-    throw OVERLOADED
   }
 
   let router: Router | null = null
@@ -64,7 +59,6 @@ const answerer = (options: ServiceOptions, load: LoadGuard, table: ReturnType<ty
   return async (request: Request, facts: RequestFacts): Promise<Response> => {
     try {
       if (facts.incoming) checkHead(facts.incoming)
-      shed(facts)
       router ??= open()
       return await router.fetch(request, facts)
     } catch (thrown) {
@@ -91,7 +85,7 @@ export const createService = (options: ServiceOptions): Service => {
   const load = loadGuard(limits)
   const crowd = createCrowd({ least: limits.crowdSize, most: limits.maxInFlight, maxSlowdown: limits.maxSlowdown })
   const bodies = bodyBudget(limits.maxBodyBytes, () => metrics.shed.inc({ reason: 'body_bytes' }))
-  const answer = answerer(options, load, table)
+  const answer = answerer(options, table)
   const record = requestRecorder(log, metrics, load, crowd)
   let isDraining = false
   for (const page of publicPages(options, table.operationIds, () => isDraining)) table.mount(page)
@@ -102,9 +96,11 @@ export const createService = (options: ServiceOptions): Service => {
     load,
     handle: table.handle,
     raw: table.raw,
+    turnAway: doorkeeper({ load, crowd, bodies, metrics, record, isDraining: () => isDraining }),
     fetch: async (request, connection = {}) => {
       const { outgoing } = connection
-      const facts = requestFacts(request, connection, { bodies, crowd })
+      const head = connection.incoming ? headOf(connection.incoming) : headInMemory(request)
+      const facts = requestFacts(head, connection, { bodies, crowd })
       const endTrace = traceRequest(tracer, request.method, facts)
       // In flight until its work has ended and its answer has gone out: whose client left still costs what it costs.
       let pending = outgoing ? 2 : 1

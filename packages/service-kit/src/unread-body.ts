@@ -39,26 +39,35 @@ const dropPace = () => {
 const keepPace = dropPace()
 
 /**
- * An answer that goes out at once, and ends when the client has sent the rest of its body: a connection that is closed
- * on bytes nobody read is reset, and the answer is lost with it.
+ * Drops what a client sends of its body from now on: a connection that is closed on bytes nobody read is reset, and the
+ * answer is lost with it.
+ *
+ * @param onEnd told once the client has sent all of it, too much, or has gone
+ * @returns what gives the dropping up
  */
-export const endingWithBody = (answer: Buffer, incoming: IncomingMessage): ReadableStream<Uint8Array> => {
+export const dropBody = (incoming: IncomingMessage, onEnd: () => void): (() => void) => {
   let left = DROPPED_BYTES
+  const onData = (chunk: Buffer): void => {
+    left -= chunk.length
+    keepPace(incoming, chunk.length)
+    if (left < 0) end()
+  }
+  const stop = (): void => void incoming.off('data', onData).off('close', end).off('end', end)
+  const end = (): void => {
+    stop()
+    onEnd()
+  }
+  incoming.on('data', onData).on('end', end).on('close', end).resume()
+  return stop
+}
+
+/** An answer that goes out at once, and ends when the client has sent the rest of its body. */
+export const endingWithBody = (answer: Buffer, incoming: IncomingMessage): ReadableStream<Uint8Array> => {
   let stop = (): void => {}
   return new ReadableStream<Uint8Array>({
     start: (controller) => {
-      const end = (): void => {
-        stop()
-        controller.close()
-      }
-      const onData = (chunk: Buffer): void => {
-        left -= chunk.length
-        keepPace(incoming, chunk.length)
-        if (left < 0) end()
-      }
-      stop = () => void incoming.off('data', onData).off('close', end).off('end', end)
       controller.enqueue(answer)
-      incoming.on('data', onData).on('end', end).on('close', end).resume()
+      stop = dropBody(incoming, () => controller.close())
     },
     cancel: () => stop(),
   })
