@@ -29,6 +29,8 @@ export const RULES: Record<string, (parts: Parts) => Parts> = {
   updateSpan: inBody((change) => without(change, 'start_time', 'end_time')),
   createSpanBatch: endlessItems,
   putSpanBatch: endlessItems,
+  // Only a position that a list has answered is right.
+  listThreads: inBody((body) => without(body, 'starting_after')),
   pruneCheckpoints: inBody((body) => ({ ...body, keep_last: 1 })),
   createWebhookTrigger: inBody((body) => ({ ...ofOneAgent(body), source: 'github' })),
   createAgentApiKey: inBody((body) => ({ ...ofOneAgent(body), api_key: body['api_key'] ?? 'a-signing-secret' })),
