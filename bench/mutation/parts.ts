@@ -28,14 +28,14 @@ export const parts: Record<string, Part> = {
   signatures: {
     mutate: [
       'claimed-names',
-      'equal-hex',
+      'hmac',
       'key-index',
       'verify-github',
       'verify-request',
       'verify-slack',
       'verify-standard-webhook',
     ].map((name) => `${FORWARD}/${name}.ts`),
-    tests: [`${FORWARD}/verify*.test.ts`, `${FORWARD}/claimed-names.test.ts`],
+    tests: [`${FORWARD}/verify*.test.ts`, `${FORWARD}/claimed-names.test.ts`, `${FORWARD}/hmac.test.ts`],
   },
   'state-machine': {
     mutate: ['advance', 'pace', 'transitions'].map((name) => `${DEPLOYMENTS}/${name}.ts`),

@@ -31,6 +31,11 @@ describe('it is what node:crypto makes', () => {
   const bytes = (maxLength: number, minLength = 0) =>
     fc.uint8Array({ minLength, maxLength }).map((array) => Buffer.from(array))
 
+  test.each([63, 64, 65])('of a key of %i bytes, where a block has 64', (length) => {
+    const key = createSecretKey(Buffer.alloc(length, 'k'))
+    expect(hmac(key, '', Buffer.from('body'), 'hex')).toBe(createHmac('sha256', key).update('body').digest('hex'))
+  })
+
   test('of any key, prefix and body, short or long, one after the other', () => {
     const body = fc.oneof(
       bytes(200),
