@@ -43,10 +43,8 @@ const spacedJson = fc.letrec<{ value: string }>((tie) => {
   const number = fc.constantFrom('0', '-0', '1.0', '1E2', '9007199254740993', '1e400', '-12.5e-3')
   const pad = (inner: fc.Arbitrary<string>) => fc.tuple(space, inner, space).map((parts) => parts.join(''))
   const list = fc.array(tie('value'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`)
-  // Where a name stands twice, the engine takes now the first value and now the last; and of names with escapes that of
-  // Node 24.21 drops one now and then, in the second parse of a text that it read whole before. An oracle of neither.
-  const name = text.filter((quoted) => !quoted.includes('\\'))
-  const member = fc.tuple(pad(name), tie('value'))
+  // Of a name given twice the engine takes either value, and of names with escapes Node 24.21 drops one now and then.
+  const member = fc.tuple(pad(text.filter((name) => !name.includes('\\'))), tie('value'))
   const members = fc.uniqueArray(member, { maxLength: 4, selector: ([name]): unknown => JSON.parse(name) })
   const object = members.map((pairs) => `{${pairs.map(([name, value]) => `${name}:${value}`).join(',')}}`)
   return { value: pad(fc.oneof({ maxDepth: 4 }, text, number, fc.constantFrom('true', 'false', 'null'), list, object)) }
