@@ -2,7 +2,8 @@ import type { Database } from '@keelson/database'
 import { UsageError } from './key-options.ts'
 
 /**
- * The id of the account that an operator named, by its id or its name; `undefined` where none was named.
+ * The id of the account that an operator named, by its id or its name; `undefined` where none was named. The account of
+ * the system is among them, which has keys to rotate and rows to read, but no API keys.
  *
  * @throws UsageError when there is no such account: whoever mistypes it must not hear that all is well with it
  */

@@ -5,7 +5,7 @@ import type { Metrics } from './metrics.ts'
 import { problemAnswer } from './problems.ts'
 import { PROBES } from './public-pages.ts'
 import { headOf, pathOf, type RequestFacts, requestFacts } from './request-facts.ts'
-import type { Record } from './request-recorder.ts'
+import type { RecordRequest } from './request-recorder.ts'
 import { dropBody, isStillSending } from './unread-body.ts'
 
 export type Doorkeeper = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
@@ -13,13 +13,13 @@ export type Doorkeeper = (incoming: IncomingMessage, outgoing: ServerResponse) =
 type House = Pick<RequestFacts, 'bodies' | 'crowd'> & {
   load: LoadGuard
   metrics: Metrics
-  record: Record
+  record: RecordRequest
   isDraining: () => boolean
 }
 
 /**
  * Refuses what there is no time for. Under overload there are more refusals than answers, so that a refusal must cost
- * little: it is written to the socket by itself, without a Request, a router or a Response.
+ * little: it is written to the socket by itself, without a Request, a router, a Response or a span.
  */
 export const doorkeeper = ({ load, crowd, bodies, metrics, record, isDraining }: House): Doorkeeper => {
   const reasonToRefuse = (incoming: IncomingMessage): string | null =>

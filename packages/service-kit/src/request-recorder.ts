@@ -32,7 +32,7 @@ const watch = (registry: Registry, load: LoadGuard, crowd: Crowd): void => {
   gauge({ registry }, 'http_requests_limit', 'Requests that may be worked on at a time, as it is now', crowd.limit)
 }
 
-export type Record = (method: string, facts: RequestFacts, status: number) => void
+export type RecordRequest = (method: string, facts: RequestFacts, status: number) => void
 
 /** Writes the one line of each request and observes its duration. */
 export const requestRecorder = (
@@ -40,7 +40,7 @@ export const requestRecorder = (
   { registry, requestSeconds }: Metrics,
   load: LoadGuard,
   crowd: Crowd,
-): Record => {
+): RecordRequest => {
   watch(registry, load, crowd)
   const observers = new Map<string, Observer>()
 

@@ -50,8 +50,8 @@ const insertNew = async ({ sql }: Database, write: SpanWrite): Promise<boolean> 
 }
 
 /**
- * Creates spans in one statement, a lone one that exists already in two. An existing span gains the facts it did not have yet; where a fact differs nothing
- * changes and the result is `null`. No two writes may name the same span.
+ * Creates spans in one statement, a lone one that exists already in two. An existing span gains the facts it did not
+ * have yet; where a fact differs nothing changes and the result is `null`. No two writes may name the same span.
  */
 export const createSpans = async (db: Database, writes: readonly SpanWrite[]): Promise<Written[]> => {
   const [first, ...others] = writes
