@@ -40,9 +40,10 @@ const read = async (
   return rows.map(storedSecret)
 }
 
-const overloaded = (error: unknown): never => {
+/** @throws ApiError `unavailable` when the queue of a group commit is full or stalled, else what was thrown */
+export const overloaded = (error: unknown): never => {
   if (!(error instanceof Overloaded)) throw error
-  throw new ApiError('unavailable', 'Too many secrets are being read at once', { retryAfterSeconds: 1, cause: error })
+  throw new ApiError('unavailable', 'Too many secrets are asked for at once', { retryAfterSeconds: 1, cause: error })
 }
 
 /**

@@ -1,5 +1,5 @@
 import { subscribe, type Database } from '@keelson/database'
-import { ApiError, type Principal } from '@keelson/service-kit'
+import { AccountMismatch, ApiError, type Principal } from '@keelson/service-kit'
 import type { FailedAttempts } from './failed-attempts.ts'
 import { keyCache } from './key-cache.ts'
 import { keyDigest } from './key-digest.ts'
@@ -79,7 +79,7 @@ export const authenticator = (options: AuthenticatorOptions): Authenticator => {
       const selected = headers.get('x-selected-account-id')
       if (selected !== null && selected !== principal.account_id) {
         onRefused('other_account')
-        throw new ApiError('account_mismatch')
+        throw new AccountMismatch(principal)
       }
       uses.touch(principal)
       return principal

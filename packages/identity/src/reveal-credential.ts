@@ -2,13 +2,8 @@ import type { Database } from '@keelson/database'
 import type { AuditOutcome } from '@keelson/database/identity'
 import { IntegrityError, open, type AccountKeys, type SealContext } from '@keelson/secrets'
 import { recordAudit, type AuditedBy } from './audit-entry.ts'
-import {
-  auditedReads,
-  namedTarget,
-  type CredentialKey,
-  type RevealCredential,
-  type StoredSecret,
-} from './audited-reads.ts'
+import { auditedReads, type RevealCredential, type StoredSecret } from './audited-reads.ts'
+import { refusedReveals } from './refused-reveals.ts'
 
 /** Which version of which credential a payload is of; it opens nowhere else. */
 export type PayloadPlace = { account_id: string; credential_id: string; version: number }
@@ -36,8 +31,6 @@ export const openPayload = async (
   return (await open(keys, context, sealed)).toString()
 }
 
-export type RefusedReveal = AuditedBy & { key: CredentialKey | null }
-
 const outcomeOf = (error: unknown): AuditOutcome =>
   error instanceof IntegrityError ? 'integrity_failure' : 'unavailable'
 
@@ -47,8 +40,8 @@ const outcomeOf = (error: unknown): AuditOutcome =>
  */
 export const credentialReveals = ({ db, accountKeys }: { db: Database; accountKeys: AccountKeys }) => {
   const readAudited = auditedReads(db)
-  const record = (by: AuditedBy, target_id: string | null, version: number | null, outcome: AuditOutcome) =>
-    recordAudit(db, { ...by, action: 'credential.reveal' }, { target_id, target_version: version, outcome })
+  const record = (by: AuditedBy, { id, current_version }: StoredSecret, outcome: AuditOutcome) =>
+    recordAudit(db, { ...by, action: 'credential.reveal' }, { target_id: id, target_version: current_version, outcome })
 
   return {
     /**
@@ -61,14 +54,13 @@ export const credentialReveals = ({ db, accountKeys }: { db: Database; accountKe
       try {
         return await openPayload(accountKeys, request.principal.account_id, stored)
       } catch (error) {
-        await record(request, stored.id, stored.current_version, outcomeOf(error))
+        await record(request, stored, outcomeOf(error))
         throw error
       }
     },
 
-    /** Leaves the audit row of a reveal that was refused: for want of the scope, or of anything that `key` could name. */
-    refuse: ({ key, ...by }: RefusedReveal, outcome: 'missing_scope' | 'not_found'): Promise<void> =>
-      record(by, key && namedTarget(key), null, outcome),
+    /** Leaves the audit row of a reveal that was refused before anything was read. */
+    refuse: refusedReveals(db),
   }
 }
 

@@ -16,7 +16,7 @@ import { clientAddress } from './client-address.ts'
 import { ifMatch, isKnownTo, preconditionFailed } from './entity-tag.ts'
 import { fingerprintOf, idempotencyKey, type IdempotencyStore, once, type StoredAnswer } from './idempotency.ts'
 import type { Logger } from './logger.ts'
-import type { Authenticate, Principal } from './principal.ts'
+import { AccountMismatch, type Authenticate, type Principal } from './principal.ts'
 import type { RequestFacts } from './request-facts.ts'
 import { inputReader } from './request-input.ts'
 import { withPatience } from './patience.ts'
@@ -56,6 +56,7 @@ const identify = async (
   { authenticate, limitRate, proxyHops }: OperationContext,
 ): Promise<Principal> => {
   const principal = await authenticate(headers, clientAddress(facts.incoming, proxyHops))
+  facts.principal = principal
   limitRate(principal.key_id, facts)
   return principal
 }
@@ -89,7 +90,6 @@ const receiver = <R extends Route>(route: R, context: OperationContext) => {
 
   const admit = async ({ headers }: Request, facts: RequestFacts, scope: Scope): Promise<void> => {
     const principal = await identify(headers, facts, context)
-    facts.principal = principal
     if (!hasScope(principal, scope)) throw new ApiError('missing_scope', `The key lacks the scope ${scope}`)
   }
 
@@ -133,7 +133,8 @@ export const operation = <R extends Route>(
   }
 
   const refuse = async (error: unknown, facts: RequestFacts): Promise<never> => {
-    const { principal, requestId } = facts
+    const { requestId } = facts
+    const principal = error instanceof AccountMismatch ? error.principal : facts.principal
     if (onRefused && principal && error instanceof ApiError) {
       const told = onRefused({ params: paramsOf(facts), principal, requestId, code: error.code })
       await withPatience(patienceMs, facts, told)
@@ -156,8 +157,15 @@ export const operation = <R extends Route>(
     const attempt = { account_id: facts.principal.account_id, operation: route.operationId, key, fingerprint }
     // Whoever is asked to come back must be let in again.
     const keep = () => !secretAnswer && facts.headers?.['retry-after'] === undefined
-    const worked = once(idempotency, attempt, { keep, log }, () => storable(work))
-    const { replayed, ...answer } = await withPatience(patienceMs + waitMs, facts, worked)
+    let isHandled = false
+    const worked = once(idempotency, attempt, { keep, log }, () => {
+      isHandled = true
+      return storable(work)
+    })
+    const { replayed, ...answer } = await withPatience(patienceMs + waitMs, facts, worked).catch((error: unknown) => {
+      if (isHandled) throw error
+      return refuse(error, facts)
+    })
     return respond(facts, answer, { ...facts.headers, ...(replayed && { 'idempotency-replayed': 'true' }) })
   }
 }

@@ -1,4 +1,5 @@
 import type { Scope } from '@keelson/contracts'
+import { ApiError } from './api-error.ts'
 
 /** Who is calling, as the API key tells. */
 export type Principal = {
@@ -17,3 +18,13 @@ export type Principal = {
  * @throws ApiError `unauthenticated`, `account_mismatch` or `rate_limited`
  */
 export type Authenticate = (headers: Headers, address?: string) => Promise<Principal>
+
+/** A known caller asks for another account than its own. */
+export class AccountMismatch extends ApiError {
+  readonly principal: Principal
+
+  constructor(principal: Principal) {
+    super('account_mismatch')
+    this.principal = principal
+  }
+}

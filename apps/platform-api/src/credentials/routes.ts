@@ -1,4 +1,3 @@
-import type { ErrorCode } from '@keelson/contracts'
 import { credentials } from '@keelson/contracts/platform'
 import { credentialReveals } from '@keelson/identity'
 import { entityTag, type Call, type Service } from '@keelson/service-kit'
@@ -17,9 +16,6 @@ const answerWith = ({ respond }: Pick<Call, 'respond'>, row: CredentialRow) => {
   return presentCredential(row)
 }
 
-/** A request that asks for what cannot be finds nothing. */
-const refusalOf = (code: ErrorCode) => (code === 'missing_scope' ? code : 'not_found')
-
 const secretRoutes = (service: Service, deps: Pick<Deps, 'db' | 'accountKeys'>) => {
   const reveals = credentialReveals(deps)
 
@@ -32,10 +28,8 @@ const secretRoutes = (service: Service, deps: Pick<Deps, 'db' | 'accountKeys'>) 
     },
     {
       secretAnswer: true,
-      onRefused: ({ params, principal, requestId, code }) => {
-        const key = params && { id: params.credential_id }
-        return reveals.refuse({ key, principal, requestId }, refusalOf(code))
-      },
+      onRefused: ({ params, ...refused }) =>
+        reveals.refuse({ ...refused, key: params && { id: params.credential_id } }),
     },
   )
 
@@ -48,10 +42,8 @@ const secretRoutes = (service: Service, deps: Pick<Deps, 'db' | 'accountKeys'>) 
     },
     {
       secretAnswer: true,
-      onRefused: ({ params, principal, requestId, code }) => {
-        const key = params && { name: params.credential_name }
-        return reveals.refuse({ key, principal, requestId }, refusalOf(code))
-      },
+      onRefused: ({ params, ...refused }) =>
+        reveals.refuse({ ...refused, key: params && { name: params.credential_name } }),
     },
   )
 }

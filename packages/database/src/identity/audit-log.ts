@@ -3,10 +3,16 @@ import { bigint, customType, integer, primaryKey, text } from 'drizzle-orm/pg-co
 import { bytes, timestamp } from '../columns.ts'
 import { identity } from './schema.ts'
 
+/** What was refused has the code of its answer, or `invalid_request` for all that say no more of it than that. */
 export const AUDIT_OUTCOMES = [
   'done',
   'granted',
+  'account_mismatch',
+  'rate_limited',
   'missing_scope',
+  'request_in_progress',
+  'idempotency_key_reused',
+  'invalid_request',
   'not_found',
   'integrity_failure',
   'unavailable',
@@ -14,7 +20,7 @@ export const AUDIT_OUTCOMES = [
 
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number]
 
-/** Who did what to which secret; migration 0011. Rows are appended and never changed. */
+/** Who did what to which secret; migrations 0011 and 0143. Rows are appended and never changed. */
 export const auditLog = identity.table(
   'audit_log',
   {
