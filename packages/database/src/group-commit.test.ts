@@ -1,37 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { groupCommit, Overloaded, type GroupCommitOptions } from './group-commit.ts'
-
-type Item = { key: string; poison?: boolean }
-
-/** A store whose statements finish when the test says so, and with the test at the latest. */
-const manualStore = () => {
-  const statements: { items: Item[]; finish: () => void; fail: (error: unknown) => void }[] = []
-  let isOver = false
-  onTestFinished(() => {
-    isOver = true
-    for (const { finish } of statements) finish()
-  })
-  const write = (items: Item[]) => {
-    const { promise, resolve, reject } = Promise.withResolvers<string[]>()
-    const results = items.map(({ key }) => `committed ${key}`)
-    statements.push({ items, finish: () => resolve(results), fail: reject })
-    if (isOver) resolve(results)
-    return promise
-  }
-  return { statements, write }
-}
-
-const options = (overrides: Partial<GroupCommitOptions<Item, string>>): GroupCommitOptions<Item, string> => ({
-  write: async (items) => items.map(({ key }) => `committed ${key}`),
-  keyOf: ({ key }) => key,
-  isTransient: () => false,
-  lanes: 1,
-  maxItems: 100,
-  maxBytes: 1_000_000,
-  maxQueuedBytes: 1_000_000,
-  stallMs: 60_000,
-  ...overrides,
-})
+import { manualStore, options, type Item } from './group-commit.fixture.ts'
+import { groupCommit, Overloaded } from './group-commit.ts'
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 const keysOf = (statement: { items: Item[] } | undefined) => statement?.items.map(({ key }) => key)
@@ -55,6 +24,18 @@ describe('group commit', () => {
     expect(statements.map(keysOf)).toEqual([['1'], ['2', '3']])
     await settle()
     expect(keysOf(statements[2])).toEqual(['4'])
+  })
+
+  test('of many who wait a statement takes half, of a few all', async () => {
+    const { statements, write } = manualStore()
+    const commits = groupCommit(options({ write, fewItems: 3, besideShare: 2 }))
+    for (let key = 1; key <= 10; key += 1) void commits.submit('a', { key: String(key) }, 1)
+    await settle()
+    for (const index of [0, 1, 2]) {
+      statements[index]?.finish()
+      await settle()
+    }
+    expect(statements.map(({ items }) => items.length)).toEqual([5, 3, 2])
   })
 
   test('what arrives in one turn of the event loop is one statement, and what arrives while every lane is busy the next', async () => {

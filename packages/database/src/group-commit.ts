@@ -1,4 +1,4 @@
-import { fairQueue, type Queued } from './fair-queue.ts'
+import { fairQueue, type BatchLimits, type Queued } from './fair-queue.ts'
 import { createLanes, type Flight } from './lanes.ts'
 
 /** Raised when the queue is full or the database does not answer: the caller should be asked to come back. */
@@ -16,6 +16,8 @@ export type GroupCommitOptions<Item, Result> = {
   /** Statements in flight at once; each occupies a connection. */
   lanes: number
   maxItems: number
+  /** Of more than these a statement takes half, so that some are answered while others are written (default `maxItems`). */
+  fewItems?: number
   maxBytes: number
   maxQueuedBytes: number
   /** Callers of a statement that takes longer hear `Overloaded`, and all who wait while no other answers. */
@@ -104,6 +106,13 @@ const pumping = (pump: () => void): ((isAlone: boolean) => void) => {
   return (isAlone) => (isAlone ? afterThisCall() : afterThisTurn())
 }
 
+type Limits = BatchLimits & { fewItems?: number }
+
+const limitsFor = ({ maxItems, fewItems = maxItems, maxBytes }: Limits, waiting: number): BatchLimits => ({
+  maxItems: Math.min(maxItems, Math.max(fewItems, Math.ceil(waiting / 2))),
+  maxBytes,
+})
+
 export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> => {
   const { stallMs, maxQueuedBytes, besideShare = BESIDE_SHARE } = options
   const queue = fairQueue<Entry<Item, Result>>()
@@ -140,7 +149,7 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
   const isWorthAStatement = (): boolean => queue.size > 0 && queue.size >= lanes.itemsInFlight * besideShare
 
   const pump = (): void => {
-    while (!lanes.areFull && isWorthAStatement()) void run(queue.take(options))
+    while (!lanes.areFull && isWorthAStatement()) void run(queue.take(limitsFor(options, queue.size)))
   }
 
   const pumpSoon = pumping(pump)

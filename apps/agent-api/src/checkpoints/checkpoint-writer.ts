@@ -18,6 +18,8 @@ const OVERHEAD_BYTES = KIBIBYTE
 const LIMITS = {
   lanes: 3,
   maxItems: 100,
+  fewItems: 8,
+  besideShare: 2,
   maxBytes: 512 * KIBIBYTE,
   maxQueuedBytes: 32 * KIBIBYTE * KIBIBYTE,
   stallMs: 8000,

@@ -42,6 +42,8 @@ export const spanWriter = (
       isTransient,
       lanes,
       maxItems: 200,
+      fewItems: 16,
+      besideShare: 2,
       maxBytes: 8 * MEBIBYTE,
       maxQueuedBytes,
       stallMs,
