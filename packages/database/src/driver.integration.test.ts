@@ -126,6 +126,18 @@ test('a reserved connection that was lost rejects what was queued on it and retu
   expect(await db.sql`select 1 as one`).toEqual([{ one: 1 }])
 })
 
+test('of the connections that are free the one used last is used next, so that a lone caller finds its plans and caches', async () => {
+  await using db = open(database.url, 4)
+  const pids = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, () => db.sql<{ pid: number }[]>`select pg_backend_pid() as pid, pg_sleep(0.05)`),
+    )
+  expect(new Set((await pids(4)).map(([row]) => row?.pid)).size).toBe(4)
+  const alone = new Set<number | undefined>()
+  for (let query = 0; query < 8; query += 1) alone.add((await pids(1))[0]?.[0]?.pid)
+  expect(alone.size).toBe(1)
+})
+
 test('a server that takes connections and closes them at once fails the query soon', async () => {
   let connections = 0
   const server = createServer((socket) => {
