@@ -2,8 +2,8 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { Producer, Ring } from './backend.ts'
 import { doorbellHealth, type DoorbellState } from './doorbell-health.ts'
 import type { Observer, RingResult } from './observer.ts'
+import { patience } from './patience.ts'
 import { producerInUse } from './producer-in-use.ts'
-import { within } from './within.ts'
 
 /** How long a caller waits at most; the ring goes on without it. */
 const CALLER_BUDGET_MS = 50
@@ -21,12 +21,9 @@ export type Doorbell = {
   close: () => Promise<void>
 }
 
-type Batch = { rings: Map<string, Ring>; ended: Promise<void>; end: () => void }
+type Batch = { rings: Map<string, Ring>; callers: ReturnType<typeof patience> }
 
-const emptyBatch = (): Batch => {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  return { rings: new Map(), ended: promise, end: resolve }
-}
+const emptyBatch = (): Batch => ({ rings: new Map(), callers: patience(CALLER_BUDGET_MS) })
 
 /**
  * Rings for one job. One batch is on its way at a time and the next one gathers meanwhile, and for a moment longer: equal rings that wait
@@ -59,7 +56,7 @@ export const doorbell = (job: string, open: () => Producer, { count, log }: Obse
       next = emptyBatch()
       const result = await deliver([...batch.rings.values()])
       for (const _ of batch.rings) tally(result)
-      batch.end()
+      batch.callers.letGo()
       if (result === 'rung') await delay(PAUSE_MS, undefined, { signal: closing.signal }).catch(() => {})
     }
     flushing = null
@@ -73,7 +70,7 @@ export const doorbell = (job: string, open: () => Producer, { count, log }: Obse
       else if (next.rings.size >= limit) return tally('dropped')
       else next.rings.set(key, ring)
       flushing ??= flush()
-      await within(next.ended, CALLER_BUDGET_MS).catch(() => {})
+      await next.callers.wait()
     },
     state: health.state,
     close: async () => {
