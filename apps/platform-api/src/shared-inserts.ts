@@ -21,6 +21,8 @@ export const sharedInserts = <Row, Made>({ what, insert, placeOf }: Inserts<Row,
     keyOf: placeOf,
     isTransient,
     lanes: 3,
+    // Statements side by side take the cores from each other: another one begins for many, or beside one that takes long.
+    besideShare: 4,
     maxItems: 64,
     maxBytes: 1_048_576,
     maxQueuedBytes: 33_554_432,

@@ -13,30 +13,30 @@ type Inserted = { id: string; created_at: string }
 
 const placeOf = ({ account_id, model_vendor, name }: NewModel): string => `${account_id}\n${model_vendor}\n${name}`
 
+/** A lone row travels as plain parameters, so that its caller does not wait for JSON to be taken apart. */
+const incomingOne = ({ sql }: Pick<Database, 'sql'>, row: NewModel) => sql`
+  select ${row.account_id}::text as account_id, ${row.id}::text as id, ${row.name}::text as name,
+    ${row.model_type}::text as model_type, ${row.model_vendor}::text as model_vendor,
+    ${row.model_metadata}::text as model_metadata, ${row.vendor_configuration}::text as vendor_configuration,
+    ${row.status}::text as status, ${row.model_availability}::text as model_availability,
+    ${row.generation}::integer as generation, ${row.created_by_identity_type}::text as created_by_identity_type,
+    ${row.created_by_user_id}::text as created_by_user_id, ${row.deployment_id}::text as deployment_id,
+    ${row.traceparent}::text as traceparent`
+
 /** In the order of their names, so that two statements never wait for each other. */
-const insert = async ({ sql }: Pick<Database, 'sql'>, made: readonly NewModel[]): Promise<string[]> => {
+const incomingMany = ({ sql }: Pick<Database, 'sql'>, made: readonly NewModel[]) => {
   const rows = made.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
-  const column = (field: (row: NewModel) => string | number | null) => rows.map(field)
-  const inserted = await sql<Inserted[]>`
-    with made as materialized (
-      select * from unnest(
-        ${column(({ account_id }) => account_id)}::text[],
-        ${column(({ id }) => id)}::text[],
-        ${column(({ name }) => name)}::text[],
-        ${column(({ model_type }) => model_type)}::text[],
-        ${column(({ model_vendor }) => model_vendor)}::text[],
-        ${column(({ model_metadata }) => model_metadata)}::text[],
-        ${column(({ vendor_configuration }) => vendor_configuration)}::text[],
-        ${column(({ status }) => status)}::text[],
-        ${column(({ model_availability }) => model_availability)}::text[],
-        ${column(({ generation }) => generation)}::integer[],
-        ${column((row) => row.created_by_identity_type)}::text[],
-        ${column((row) => row.created_by_user_id)}::text[],
-        ${column(({ deployment_id }) => deployment_id)}::text[],
-        ${column(({ traceparent }) => traceparent)}::text[]
-      ) as row (account_id, id, name, model_type, model_vendor, model_metadata, vendor_configuration, status,
-        model_availability, generation, created_by_identity_type, created_by_user_id, deployment_id, traceparent)
-    ), model as (
+  return sql`
+    select * from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as _ (account_id text, id text, name text,
+      model_type text, model_vendor text, model_metadata text, vendor_configuration text, status text,
+      model_availability text, generation integer, created_by_identity_type text, created_by_user_id text,
+      deployment_id text, traceparent text)`
+}
+
+const insert = async (db: Pick<Database, 'sql'>, made: readonly NewModel[]): Promise<string[]> => {
+  const incoming = made.length === 1 ? incomingOne(db, made[0] as NewModel) : incomingMany(db, made)
+  const inserted = await db.sql<Inserted[]>`
+    with made as materialized (${incoming}), model as (
       insert into platform.models (account_id, id, name, model_type, model_vendor, model_metadata, vendor_configuration,
         status, model_availability, generation, created_by_identity_type, created_by_user_id)
       select account_id, id, name, model_type, model_vendor, model_metadata, vendor_configuration, status,

@@ -11,15 +11,26 @@ import { testApp } from '../test-app.fixture.ts'
 /** Written for all keys together, now and then. */
 const isBookkeeping = (statement: string) => statement.includes('touch_api_keys')
 
-/** The same database, with the statements that are run through it written down. */
+/** A query of postgres.js is run when somebody waits for it. */
+const whenAwaited = (query: Promise<unknown>, tell: () => void) => {
+  const then = query.then.bind(query)
+  // oxlint-disable-next-line unicorn/no-thenable
+  query.then = (...handlers) => {
+    tell()
+    return then(...handlers)
+  }
+  return query
+}
+
+/** The same database, with the statements that are run through it written down; parts of others are none. */
 const watched = (db: Database) => {
   const statements: string[] = []
   const sql = new Proxy(db.sql, {
     apply: (target, self, args: unknown[]) => {
       const [strings] = args
-      const statement = Array.isArray(strings) && 'raw' in strings ? strings.join('?') : null
-      if (statement !== null && !isBookkeeping(statement)) statements.push(statement)
-      return Reflect.apply(target as never, self, args)
+      const query: unknown = Reflect.apply(target as never, self, args)
+      if (!Array.isArray(strings) || !('raw' in strings) || isBookkeeping(strings.join('?'))) return query
+      return whenAwaited(query as Promise<unknown>, () => statements.push(strings.join('?')))
     },
     get: (target, name) => {
       if (name === 'begin' || name === 'unsafe') statements.push(name)
