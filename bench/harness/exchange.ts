@@ -1,6 +1,9 @@
 import { connect, type Socket } from 'node:net'
 
-/** What is asked; `{n}` in path, headers and body becomes a number of its own each time. */
+/**
+ * What is asked. In path, headers and body `{n}` becomes a number within the load's range, and `{next}` one that no
+ * earlier request had, whichever process sent it.
+ */
 export type Request = { method: string; path: string; headers?: Record<string, string>; body?: string }
 
 /** The status, and the lines above the body as they came. */
@@ -53,8 +56,16 @@ export const exchanger = (socket: Socket) => {
     })
 }
 
+/** Far from those of other processes. */
+let next = Math.floor(Math.random() * 2 ** 52)
+
 /** A text with a number for the places that want one. */
-const numbered = (text: string) => (text.includes('{n}') ? (n: number) => text.replaceAll('{n}', `${n}`) : () => text)
+const numbered = (text: string) => {
+  const pieces = text.split(/(\{n\}|\{next\})/)
+  if (pieces.length === 1) return () => text
+  return (n: number, next: number) =>
+    pieces.map((piece) => (piece === '{n}' ? n : piece === '{next}' ? next : piece)).join('')
+}
 
 export const textsOf = (url: string, { method, path, headers = {}, body }: Request) => {
   const all = { host: new URL(url).host, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers }
@@ -62,8 +73,9 @@ export const textsOf = (url: string, { method, path, headers = {}, body }: Reque
   const headOf = numbered(`${method} ${path} HTTP/1.1\r\n${lines.join('')}content-length: `)
   const bodyOf = numbered(body ?? '')
   return (n: number): string => {
-    const filled = bodyOf(n)
-    return `${headOf(n)}${Buffer.byteLength(filled)}\r\n\r\n${filled}`
+    next += 1
+    const filled = bodyOf(n, next)
+    return `${headOf(n, next)}${Buffer.byteLength(filled)}\r\n\r\n${filled}`
   }
 }
 

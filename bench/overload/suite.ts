@@ -2,18 +2,27 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench, Suite } from '../harness/bench.ts'
 import type { Load } from '../harness/load-process.ts'
 import type { OpenLoad } from '../harness/open-loop-process.ts'
+import { median } from '../harness/figures.ts'
 import { startLoader, startOpenLoader } from '../harness/processes.ts'
 import { startServices } from '../harness/services.ts'
-import { MIXES, type Mix } from './mix.ts'
+import { agentMix } from './agent-mix.ts'
+import type { Mix } from './mix.ts'
+import { platformMix } from './platform-mix.ts'
 import { watchMemory } from './memory.ts'
 
 /** A measurement of a second and a half, which is the default, means a minute of overload. */
 const OVERLOAD_FACTOR = 40
 const UNLOADED_SHARE = 0.1
-/** Enough to keep everything busy. */
-const CALLERS = 128
-const OBJECTS = 1000
+/** One stall of the disk is more than a hundredth of a run; the median of several has none. */
+const UNLOADED_RUNS = 5
+/** Enough to keep everything busy, and no crowd. */
+const CALLERS = 64
+const OBJECTS = 500
 const RECOVERED_WITHIN_S = 5
+/** Who was refused comes back after a second; less is enough where this only shows that everything runs. */
+const RETRIED_AFTER_S = 2
+
+const MIXES = { 'agent-api': agentMix, 'platform-api': platformMix } as const
 
 // One key stands for the many of a busy day: what is looked at is the service's own limit, not that of a key.
 const SETTINGS = { RATE_LIMIT: '1000000', RATE_BURST: '1000000' }
@@ -50,20 +59,24 @@ const overload = async (bench: Bench, name: keyof typeof MIXES): Promise<void> =
 
   await speed(4 * bench.seconds)
   const capacity = await speed(2 * bench.seconds)
-  const unloaded = await crowd.run(offer(UNLOADED_SHARE * capacity, 4 * bench.seconds))
+  const unloadedP99s: number[] = []
+  for (let run = 0; run < UNLOADED_RUNS; run += 1) {
+    unloadedP99s.push((await crowd.run(offer(UNLOADED_SHARE * capacity, 2 * bench.seconds))).acceptedP99Ms)
+  }
+  const unloadedP99Ms = median(unloadedP99s)
   const seconds = OVERLOAD_FACTOR * bench.seconds
   await using memory = watchMemory(services.metricsUrl[name])
   const offered = await crowd.run(offer(2 * capacity, seconds))
   const growth = memory.growth()
-  await delay(Math.max(0, Math.min(bench.seconds, RECOVERED_WITHIN_S - bench.seconds)) * 1000)
-  const recovered = await speed(bench.seconds)
+  await delay(Math.min(RETRIED_AFTER_S, 4 * bench.seconds) * 1000)
+  const recovered = await speed(Math.min(2 * bench.seconds, RECOVERED_WITHIN_S - RETRIED_AFTER_S))
 
   const value = (figure: string, unit: string, goal: { atMost: number } | { atLeast: number }, of: number) =>
     bench.value({ name: figure, unit, goal, values: [of] })
   const came = offered.accepted + offered.refused
   value(figures.offered, 'of capacity', { atLeast: 1.8 }, came / seconds / capacity)
-  value(figures.slower, 'x unloaded', { atMost: 5 }, offered.acceptedP99Ms / unloaded.acceptedP99Ms)
-  value(figures.refused, 'x unloaded', { atMost: 5 }, offered.refusedP99Ms / unloaded.acceptedP99Ms)
+  value(figures.slower, 'x unloaded', { atMost: 5 }, offered.acceptedP99Ms / unloadedP99Ms)
+  value(figures.refused, 'x unloaded', { atMost: 5 }, offered.refusedP99Ms / unloadedP99Ms)
   value(
     figures.errors,
     'answers',

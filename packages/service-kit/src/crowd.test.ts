@@ -58,7 +58,22 @@ test('under twice what can be done as much is done as before, and nobody who is 
   const { refused, done, slowestMs } = await run(2, 20_000)
   expect(refused).toBeGreaterThan(15_000)
   expect(done).toBeGreaterThan(19_000)
-  expect(slowestMs).toBeLessThan(100)
+  expect(slowestMs).toBeLessThan(20)
+})
+
+test('whoever comes before it is known what is usual is refused all the same', async () => {
+  const { run } = simulation()
+  const { done, slowestMs } = await run(2, 20_000)
+  expect(done).toBeGreaterThan(19_000)
+  expect(slowestMs).toBeLessThan(20)
+})
+
+test('callers who come again only when they have been answered are no crowd, although each waits for all others', async () => {
+  const { arrive, run } = simulation()
+  await run(0.5, 1000)
+  for (let caller = 0; caller < 200; caller += 1) arrive()
+  // As one is done another comes.
+  expect((await run(1, 5000)).refused).toBe(0)
 })
 
 test('so many as may always be worked on are never refused, however long they keep each other waiting', async () => {
@@ -74,9 +89,29 @@ test('what is learned while some are refused is not what is usual', async () => 
   const { limiter, run } = simulation()
   await run(0.5, 1000)
   await run(3, 60_000)
-  expect((await run(3, 5000)).slowestMs).toBeLessThan(100)
-  await run(0.5, 300)
+  expect((await run(3, 5000)).slowestMs).toBeLessThan(20)
+  await run(0.5, 600)
   expect(limiter.limit()).toBe(MOST)
+})
+
+test('however long a crowd comes in waves, whoever is let in does not wait longer', async () => {
+  const { arrive, run } = simulation()
+  await run(0.5, 1000)
+  await run(3, 1000)
+  let last = { slowestMs: 0 }
+  for (let wave = 0; wave < 2000; wave += 1) {
+    for (let arrival = 0; arrival < 30; arrival += 1) arrive()
+    last = await run(0, 10)
+  }
+  expect(last.slowestMs).toBeLessThanOrEqual(10)
+})
+
+test('after the second that the refused were told to wait everybody is let in', async () => {
+  const { arrive, run } = simulation()
+  await run(0.5, 1000)
+  await run(4, 5000)
+  await run(0, 1100)
+  expect(Array.from({ length: MOST }, arrive)).toEqual(Array.from({ length: MOST }, () => true))
 })
 
 test('once the crowd has gone nobody is refused any more', async () => {
@@ -84,7 +119,7 @@ test('once the crowd has gone nobody is refused any more', async () => {
   await run(0.5, 1000)
   await run(4, 5000)
   expect(limiter.limit()).toBeLessThan(MOST / 4)
-  await run(0.5, 300)
+  await run(0.5, 600)
   expect(limiter.limit()).toBe(MOST)
   expect((await run(0.9, 2000)).refused).toBe(0)
 })
@@ -93,6 +128,10 @@ test('work that was slow all along is no crowd', async () => {
   let now = 0
   const limiter = crowd(LIMITS, { now: () => now, turn: (done) => done() })
   const waiting: (() => void)[] = []
+  const slow = limiter.during('slow', () => new Promise<void>((resolve) => waiting.push(resolve)))
+  now += 200
+  waiting.shift()?.()
+  await slow
   for (let ms = 0; ms < 5000; ms += 1, now += 1) {
     expect(limiter.admits()).toBe(true)
     void limiter.during('slow', () => new Promise<void>((resolve) => waiting.push(resolve)))
@@ -110,7 +149,7 @@ test('a line before the event loop counts like one behind it', async () => {
   // Everybody is answered at once, but so many come in each turn that the last have waited for the first.
   for (let turn = 0; turn < 20; turn += 1) {
     const works: Promise<void>[] = []
-    for (let arrival = 0; arrival < 200; arrival += 1, now += 0.25) {
+    for (let arrival = 0; arrival < 800; arrival += 1, now += 0.25) {
       if (limiter.admits()) works.push(limiter.during('work', async () => {}))
       else refused += 1
     }

@@ -24,12 +24,13 @@ export const limitSettings = {
   CROWD_SIZE: setting.integer({
     default: crowdSize,
     min: 1,
-    description: 'requests at a time that are never too many, however slow they make each other',
+    description:
+      'requests at a time that are no crowd, however slow they make each other; beyond, a line of 75 ms is one',
   }),
   MAX_SLOWDOWN: setting.integer({
     default: maxSlowdown,
     min: 2,
-    description: 'how many times slower than usual a crowd of requests may get before new ones get 503 at once',
+    description: 'how many times slower than usual requests may get while a crowd gets 503 at once',
   }),
   MAX_BODY_BYTES: setting.integer({
     default: maxBodyBytes,

@@ -31,9 +31,9 @@ export type ServiceOptions = {
 }
 
 export type ServiceLimits = LoadLimits & {
-  /** So many requests at a time are never refused for being slow together; see `crowd`. */
+  /** So many requests at a time are no crowd, however slow together; see `crowd`. */
   crowdSize: number
-  /** How many times slower than usual requests may get before new ones are refused; see `crowd`. */
+  /** How many times slower than usual requests may get while others are refused; see `crowd`. */
   maxSlowdown: number
   /** What the bodies of the requests in flight may weigh together; see `bodyBudget`. */
   maxBodyBytes: number
@@ -46,7 +46,7 @@ export type ServiceLimits = LoadLimits & {
 export const DEFAULT_LIMITS: ServiceLimits = {
   maxInFlight: 1000,
   maxEventLoopDelayMs: 250,
-  crowdSize: 256,
+  crowdSize: 128,
   maxSlowdown: 4,
   maxBodyBytes: 32 * 1_048_576,
   patienceMs: 30_000,

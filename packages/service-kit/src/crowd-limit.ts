@@ -1,0 +1,99 @@
+/** A line must be too long for two of these before it counts; a burst is over sooner. */
+const WINDOW_MS = 25
+/** So many are taken in any crowd: they keep a machine busy, and do not slow each other down. */
+export const FEW = 8
+/** A line that nobody minds while nobody is refused. */
+const LINE_MS = 75
+/** So many times that long it may be while it does not grow: callers who wait for their answers are no more than they are. */
+const STEADY = 4
+/** What nobody minds at all, however fast it usually is. */
+const QUIET_MS = 5
+/** Nobody refused for so long: twice as many may come. */
+const CALM_MS = 100
+/** Who was refused has been told to come back after so long: if nobody was since, the crowd has gone. */
+const GONE_MS = 1000
+/** How far the limit moves at a time, while some are refused. */
+const STEP = { least: 0.8, most: 1.05 }
+
+export type CrowdLimits = {
+  /** So many requests at a time are no crowd, whatever they do to each other. */
+  least: number
+  /** How many requests may be worked on at a time. */
+  most: number
+  /** How many times longer than usual requests may take while others are refused. */
+  maxSlowdown: number
+}
+
+/** What was seen since the limit was last moved. */
+export const emptyWindow = (from: number, working: number) => ({
+  from,
+  arrivals: 0,
+  refusedAt: 0,
+  waitedMs: 0,
+  done: 0,
+  tookMs: 0,
+  usualMs: 0,
+  peak: working,
+})
+
+type Window = ReturnType<typeof emptyWindow>
+
+const mean = (sum: number, count: number): number => (count > 0 ? sum / count : 0)
+
+/** How many may be worked on at a time, which each window may change. */
+export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
+  let limit = most
+  let wasLong = false
+  let longest = least
+  let lastCutAt = 0
+  let lastRefusedAt = 0
+
+  /** Ends the time in which everybody is let in, when the line has been too long for two windows. */
+  const watchLine = ({ from, done, peak }: Window, at: number, waitedMs: number, toleratedMs: number): void => {
+    const lineMs = waitedMs + (peak * (at - from)) / done
+    const ratio = lineMs / Math.max(LINE_MS, toleratedMs)
+    const isLong = peak > longest ? ratio > 1 : ratio > STEADY
+    longest = peak > least ? Math.max(longest, peak) : least
+    if (isLong && wasLong) {
+      limit = Math.max(FEW, peak * (toleratedMs / lineMs))
+      lastCutAt = lastRefusedAt = at
+    }
+    wasLong = isLong && limit === most
+  }
+
+  const move = (window: Window, at: number): void => {
+    const { arrivals, refusedAt, done, tookMs, usualMs } = window
+    const waitedMs = mean(window.waitedMs, arrivals)
+    const toleratedMs = Math.max(QUIET_MS, maxSlowdown * mean(usualMs, done))
+    lastRefusedAt = Math.max(lastRefusedAt, refusedAt)
+    if (limit === most) {
+      if (done > 0) watchLine(window, at, waitedMs, toleratedMs)
+    } else if (at - lastRefusedAt > GONE_MS) limit = most
+    else if (at - lastRefusedAt > CALM_MS) limit = Math.min(most, 2 * limit)
+    else if (done > 0) {
+      const step = toleratedMs / (waitedMs + tookMs / done)
+      limit = Math.max(FEW, limit * Math.max(STEP.least, Math.min(STEP.most, step)))
+    }
+  }
+
+  return {
+    /** As it is now. */
+    get value() {
+      return limit
+    },
+    /** Whether everybody is let in. */
+    get isOpen() {
+      return limit === most
+    },
+    /** What began before says nothing about the limit. */
+    get lastCutAt() {
+      return lastCutAt
+    },
+    /** Moves the limit when the window is over, and tells whether it was. */
+    move: (window: Window, at: number): boolean => {
+      const isOver = at - window.from >= WINDOW_MS
+      if (isOver) move(window, at)
+      return isOver
+    },
+  }
+}
