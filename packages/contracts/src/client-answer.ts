@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Problem } from './errors.ts'
 import type { Route } from './route.ts'
+import { parseJson } from './parse-json.ts'
 
 export type RawAnswer = { status: number; headers: Headers; text: string }
 
@@ -40,7 +41,7 @@ const parse = (operationId: string, answer: RawAnswer, { mediaType, schema }: Ex
   if (answer.headers.get('content-type')?.split(';')[0] !== mediaType) refuse('media type')
   let body: unknown
   try {
-    body = JSON.parse(answer.text)
+    body = parseJson(answer.text)
   } catch {
     refuse('no JSON')
   }

@@ -1,3 +1,5 @@
+import { parseJson } from './parse-json.ts'
+
 /**
  * A JSON value carried as its own text, so that it leaves exactly as it came: big integers, `1.0`, key order,
  * escapes and lone surrogates included. Free-form fields of requests and responses hold one.
@@ -17,7 +19,7 @@ export class JsonText {
   /** The parsed value. Lossy where JavaScript numbers are: for looking, never for storing. */
   get value(): unknown {
     if (!this.#isParsed) {
-      this.#value = JSON.parse(this.text)
+      this.#value = parseJson(this.text)
       this.#isParsed = true
     }
     return this.#value

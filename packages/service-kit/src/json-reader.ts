@@ -1,4 +1,5 @@
 import { JsonText } from '@keelson/contracts'
+import { parseJson } from '@keelson/contracts/json'
 import { ApiError } from './api-error.ts'
 import { type Flaw, MAX_DEPTH, MAX_MEMBERS, type Path, type Scan, scanJson } from './json-scan.ts'
 import { declaredPath, type Shape } from './json-shape.ts'
@@ -31,7 +32,7 @@ const malformed = (text: string, error: unknown): ApiError => {
 
 const parse = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (error) {
     throw malformed(text, error)
   }

@@ -1,6 +1,17 @@
+import {
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  hasEscape,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  stringEnd,
+  stringValue,
+  valueEnd,
+} from '@keelson/contracts/json'
 import { holdsExactly } from './json-number.ts'
 import type { Shape } from './json-shape.ts'
-import { hasEscape, stringEnd, stringValue, valueEnd } from './json-token.ts'
 
 /** What would not survive being read, and so may not stand outside free-form values; nesting counts everywhere. */
 export type Flaw = 'duplicate_key' | 'prototype_key' | 'number' | 'text' | 'members' | 'depth'
@@ -12,13 +23,6 @@ export const MAX_DEPTH = 128
 export const MAX_MEMBERS = 200_000
 /** Up to here a list of names is searched faster than a set is built. */
 const FEW_NAMES = 12
-
-const QUOTE = 0x22
-const COMMA = 0x2c
-const COLON = 0x3a
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-const OPEN_BRACE = 0x7b
 
 /** One pass over a text. Its findings mean something only when `JSON.parse` accepts the text too. */
 export type Scan = {

@@ -1,13 +1,10 @@
 import { jsonTextOf, JsonText } from '@keelson/contracts'
+import { readJson } from '@keelson/contracts/json'
 
 type Versions = { channels: string[]; versions: string[] }
-type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
-
 /** Numbers as the text they were sent with, so that `1.0` stays what its blob was put with. */
-const withNumbersAsText = (text: string): unknown => {
-  const revive: Reviver = (_key, value, { source }) => (typeof value === 'number' ? source : value)
-  return JSON.parse(text, revive as (key: string, value: unknown) => unknown)
-}
+const withNumbersAsText = (text: string): unknown =>
+  readJson(text, (source): unknown => (/^[-\d]/.test(source) ? source : JSON.parse(source)))
 
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 

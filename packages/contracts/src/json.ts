@@ -1,0 +1,2 @@
+export * from './json-token.ts'
+export { parseJson, readJson } from './parse-json.ts'
