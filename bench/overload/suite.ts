@@ -57,8 +57,8 @@ const overload = async (bench: Bench, name: keyof typeof MIXES): Promise<void> =
   const offer = (perSecond: number, seconds: number): OpenLoad => ({ url, mix, perSecond, seconds, count })
   const speed = async (seconds: number) => (await callers.run(closed(url, mix, seconds, count))).perSecond
 
-  await speed(4 * bench.seconds)
-  const capacity = await speed(2 * bench.seconds)
+  await speed(8 * bench.seconds)
+  const capacity = await speed(4 * bench.seconds)
   const unloadedP99s: number[] = []
   for (let run = 0; run < UNLOADED_RUNS; run += 1) {
     unloadedP99s.push((await crowd.run(offer(UNLOADED_SHARE * capacity, 2 * bench.seconds))).acceptedP99Ms)

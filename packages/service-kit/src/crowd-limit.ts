@@ -1,4 +1,4 @@
-/** A line must be too long for two of these before it counts; a burst is over sooner. */
+/** A line must be too long in two of these before it counts; a burst is over sooner. */
 const WINDOW_MS = 25
 /** So many are taken in any crowd: they keep a machine busy, and do not slow each other down. */
 export const FEW = 8
@@ -43,22 +43,22 @@ const mean = (sum: number, count: number): number => (count > 0 ? sum / count : 
 /** How many may be worked on at a time, which each window may change. */
 export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
   let limit = most
-  let wasLong = false
+  let wasTooLong = false
   let longest = least
   let lastCutAt = 0
   let lastRefusedAt = 0
 
-  /** Ends the time in which everybody is let in, when the line has been too long for two windows. */
+  /** Ends the time in which everybody is let in, when the line has been too long for two windows, and long between them. */
   const watchLine = ({ from, done, peak }: Window, at: number, waitedMs: number, toleratedMs: number): void => {
     const lineMs = waitedMs + (peak * (at - from)) / done
     const ratio = lineMs / Math.max(LINE_MS, toleratedMs)
-    const isLong = peak > longest ? ratio > 1 : ratio > STEADY
+    const isTooLong = peak > longest ? ratio > 1 : ratio > STEADY
     longest = peak > least ? Math.max(longest, peak) : least
-    if (isLong && wasLong) {
+    if (isTooLong && wasTooLong) {
       limit = Math.max(FEW, peak * (toleratedMs / lineMs))
       lastCutAt = lastRefusedAt = at
-    }
-    wasLong = isLong && limit === most
+      wasTooLong = false
+    } else wasTooLong = isTooLong || (wasTooLong && ratio > 1)
   }
 
   const move = (window: Window, at: number): void => {
