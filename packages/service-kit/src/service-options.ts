@@ -47,7 +47,7 @@ export const DEFAULT_LIMITS: ServiceLimits = {
   maxInFlight: 1000,
   maxEventLoopDelayMs: 250,
   crowdSize: 128,
-  maxSlowdown: 4,
+  maxSlowdown: 2,
   maxBodyBytes: 32 * 1_048_576,
   patienceMs: 30_000,
   rate: { requestsPerSecond: 10_000, burst: 20_000 },
