@@ -10,6 +10,8 @@ const STEADY = 4
 const QUIET_MS = 5
 /** Nobody refused for so long: twice as many may come. */
 const CALM_MS = 100
+/** Nothing to do for so much of a window: those who came were few, or came all at once. */
+const IDLE_SHARE = 0.5
 /** Who was refused has been told to come back after so long: if nobody was since, the crowd has gone. */
 const GONE_MS = 1000
 /** How far the limit moves at a time, while some are refused. */
@@ -30,6 +32,7 @@ export const emptyWindow = (from: number, working: number) => ({
   arrivals: 0,
   refusedAt: 0,
   waitedMs: 0,
+  idleMs: 0,
   done: 0,
   tookMs: 0,
   usualMs: 0,
@@ -52,7 +55,7 @@ export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
   const watchLine = ({ from, done, peak }: Window, at: number, waitedMs: number, toleratedMs: number): void => {
     const lineMs = waitedMs + (peak * (at - from)) / done
     const ratio = lineMs / Math.max(LINE_MS, toleratedMs)
-    const isTooLong = peak > longest ? ratio > 1 : ratio > STEADY
+    const isTooLong = peak > least && ratio > (peak > longest ? 1 : STEADY)
     longest = peak > least ? Math.max(longest, peak) : least
     if (isTooLong && wasTooLong) {
       limit = Math.max(FEW, peak * (toleratedMs / lineMs))
@@ -62,14 +65,14 @@ export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
   }
 
   const move = (window: Window, at: number): void => {
-    const { arrivals, refusedAt, done, tookMs, usualMs } = window
+    const { from, arrivals, refusedAt, idleMs, done, tookMs, usualMs } = window
     const waitedMs = mean(window.waitedMs, arrivals)
     const toleratedMs = Math.max(QUIET_MS, maxSlowdown * mean(usualMs, done))
     lastRefusedAt = Math.max(lastRefusedAt, refusedAt)
     if (limit === most) {
       if (done > 0) watchLine(window, at, waitedMs, toleratedMs)
     } else if (at - lastRefusedAt > GONE_MS) limit = most
-    else if (at - lastRefusedAt > CALM_MS) limit = Math.min(most, 2 * limit)
+    else if (at - lastRefusedAt > CALM_MS || idleMs > IDLE_SHARE * (at - from)) limit = Math.min(most, 2 * limit)
     else if (done > 0) {
       const step = toleratedMs / (waitedMs + tookMs / done)
       limit = Math.max(FEW, limit * Math.max(STEP.least, Math.min(STEP.most, step)))

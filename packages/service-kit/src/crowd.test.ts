@@ -38,7 +38,13 @@ const simulation = () => {
     }
     return { refused, done: latencies.length, slowestMs: Math.max(...latencies.slice(latencies.length / 2)) }
   }
-  return { limiter, arrive, run }
+  /** The one worker is held up, as by a lock, and then does all that waits. */
+  const pause = async (forMs: number): Promise<void> => {
+    freeAt += forMs
+    for (const one of finishing) one.at += forMs
+    await run(0, forMs + finishing.length * SERVICE_MS)
+  }
+  return { limiter, arrive, run, pause }
 }
 
 test('below what can be done nobody is refused', async () => {
@@ -83,6 +89,27 @@ test('so many as may always be worked on are never refused, however long they ke
   // As one is done another comes.
   const { refused } = await run(1, 5000)
   expect([taken.every(Boolean), refused]).toEqual([true, 0])
+})
+
+test('so many as may always be worked on are no crowd, however long they wait for what all of them need', async () => {
+  const { arrive, run, pause } = simulation()
+  await run(0.5, 1000)
+  for (let wait = 0; wait < 20; wait += 1) {
+    expect(Array.from({ length: LIMITS.least - 1 }, arrive)).not.toContain(false)
+    await pause(1000)
+  }
+})
+
+test('those who come all at once, and then nobody for twice as long as they take, are soon let in again', async () => {
+  const { arrive, run } = simulation()
+  await run(0.5, 1000)
+  await run(4, 5000)
+  let refused = 0
+  for (let wave = 0; wave < 100; wave += 1) {
+    refused = Array.from({ length: 20 }, arrive).filter((isIn) => !isIn).length
+    await run(0, 60)
+  }
+  expect(refused).toBe(0)
 })
 
 test('what is learned while some are refused is not what is usual', async () => {

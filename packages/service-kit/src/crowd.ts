@@ -49,7 +49,13 @@ export const crowd = (limits: CrowdLimits, { now, turn }: Time = REAL) => {
   const waited = turnClock(turn)
   const limit = crowdLimit(limits)
   let working = 0
+  let idleSince = 0
   let window = emptyWindow(0, 0)
+
+  const addIdleTime = (at: number): void => {
+    if (working === 0) window.idleMs += at - Math.max(idleSince, window.from)
+    idleSince = at
+  }
 
   return {
     /** As it is now. */
@@ -57,6 +63,7 @@ export const crowd = (limits: CrowdLimits, { now, turn }: Time = REAL) => {
     /** Whether there is room for one more. */
     admits: (): boolean => {
       const at = now()
+      addIdleTime(at)
       if (limit.move(window, at)) window = emptyWindow(at, working)
       window.arrivals += 1
       window.waitedMs += waited(at)
@@ -67,6 +74,7 @@ export const crowd = (limits: CrowdLimits, { now, turn }: Time = REAL) => {
     /** Counts and times some work of an operation. */
     during: async <T>(operation: string, work: () => Promise<T>): Promise<T> => {
       const startedAt = now()
+      addIdleTime(startedAt)
       const isAmongFew = working < FEW && limit.isOpen
       working += 1
       window.peak = Math.max(window.peak, working)
@@ -83,6 +91,7 @@ export const crowd = (limits: CrowdLimits, { now, turn }: Time = REAL) => {
         return result
       } finally {
         working -= 1
+        if (working === 0) idleSince = now()
       }
     },
   }
