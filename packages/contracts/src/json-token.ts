@@ -7,6 +7,15 @@ export const CLOSE_BRACKET = 0x5d
 export const OPEN_BRACE = 0x7b
 export const CLOSE_BRACE = 0x7d
 
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+
+/** The index behind the white space that may stand at `start`. */
+export const spaceEnd = (text: string, start: number): number => {
+  let at = start
+  while (isSpace(text.charCodeAt(at))) at++
+  return at
+}
+
 /** The index behind the string that opens at `at`: a quote closes it unless an odd run of backslashes stands before. */
 export const stringEnd = (text: string, at: number): number => {
   let quote = at

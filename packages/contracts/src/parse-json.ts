@@ -6,17 +6,10 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
+  spaceEnd,
   stringEnd,
   valueEnd,
 } from './json-token.ts'
-
-const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
-
-const spaceEnd = (text: string, start: number): number => {
-  let at = start
-  while (isSpace(text.charCodeAt(at))) at++
-  return at
-}
 
 /** Whether the name of a member holds a backslash; strings that are values are passed over. */
 const hasEscapedName = (text: string): boolean => {

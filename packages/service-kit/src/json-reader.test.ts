@@ -43,7 +43,7 @@ const spacedJson = fc.letrec<{ value: string }>((tie) => {
   const number = fc.constantFrom('0', '-0', '1.0', '1E2', '9007199254740993', '1e400', '-12.5e-3')
   const pad = (inner: fc.Arbitrary<string>) => fc.tuple(space, inner, space).map((parts) => parts.join(''))
   const list = fc.array(tie('value'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`)
-  // Of a name given twice the engine takes either value, and of names with escapes Node 24.21 drops one now and then.
+  // Of a name given twice the engine takes either value, and of names with escapes one for another, see `parseJson`.
   const member = fc.tuple(pad(text.filter((name) => !name.includes('\\'))), tie('value'))
   const members = fc.uniqueArray(member, { maxLength: 4, selector: ([name]): unknown => JSON.parse(name) })
   const object = members.map((pairs) => `{${pairs.map(([name, value]) => `${name}:${value}`).join(',')}}`)
