@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { checkOf } from './check-of.ts'
 
 /** A multiple of 4, small enough that no piece of a large text becomes a large object. */
 const PIECE = 32_768
@@ -6,18 +7,57 @@ const PIECE = 32_768
 /** There is one canonical text for any bytes: the one they are encoded as. Several times faster than a regular expression. */
 const isCanonical = (text: string): boolean => Buffer.from(text, 'base64').toString('base64') === text
 
-/** Whether a text is base64 in its one canonical form: standard alphabet, padded, no spaces, no stray bits (RFC 4648 §3.5, §4). */
-export const isBase64 = (text: string): boolean => {
+const arePiecesCanonical = (length: number, piece: (from: number, to: number) => string): boolean => {
   let at = 0
-  for (; at + PIECE < text.length; at += PIECE) {
-    const piece = text.slice(at, at + PIECE)
-    if (piece.endsWith('=') || !isCanonical(piece)) return false
+  for (; at + PIECE < length; at += PIECE) {
+    const text = piece(at, at + PIECE)
+    if (text.endsWith('=') || !isCanonical(text)) return false
   }
-  return isCanonical(text.slice(at))
+  return isCanonical(piece(at, length))
+}
+
+/** Whether a text is base64 in its one canonical form: standard alphabet, padded, no spaces, no stray bits (RFC 4648 §3.5, §4). */
+export const isBase64 = (text: string): boolean => arePiecesCanonical(text.length, (from, to) => text.slice(from, to))
+
+/**
+ * Large base64 as the bytes it arrived in. As a string it would be a large object, which only a full collection frees:
+ * a few of those cost more than everything else that is done with them.
+ */
+export class Base64Bytes {
+  readonly bytes: Buffer
+
+  private constructor(bytes: Buffer) {
+    this.bytes = bytes
+  }
+
+  /** @returns `null` when these are not the bytes of canonical base64 */
+  static from(bytes: Buffer): Base64Bytes | null {
+    const isBase64 = arePiecesCanonical(bytes.length, (from, to) => bytes.toString('latin1', from, to))
+    return isBase64 ? new Base64Bytes(bytes) : null
+  }
+
+  get length(): number {
+    return this.bytes.length
+  }
+
+  toString(): string {
+    return this.bytes.toString('latin1')
+  }
+
+  toJSON(): string {
+    return this.toString()
+  }
 }
 
 /** Bytes as standard base64, strictly checked. */
 export const Base64 = z
-  .string()
-  .refine(isBase64, { error: 'must be standard base64 with padding' })
-  .openapi({ format: 'byte', example: 'eyJjb3VudCI6MX0=' })
+  .custom<string | Base64Bytes>(
+    (value) => value instanceof Base64Bytes || (typeof value === 'string' && isBase64(value)),
+    {
+      error: 'must be standard base64 with padding',
+    },
+  )
+  .openapi({ type: 'string', format: 'byte', example: 'eyJjb3VudCI6MX0=' })
+
+/** Whether a schema, whatever description or example was added to it, is {@link Base64}. */
+export const isBase64Schema = (schema: z.core.$ZodType): boolean => checkOf(schema) === checkOf(Base64)

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { checkOf } from './check-of.ts'
 import { JsonText, jsonTextOf } from './json-text.ts'
 import { utf8Bytes } from './text.ts'
 
@@ -43,9 +44,6 @@ export const METADATA_LIMIT_BYTES = 65_536
 export const Metadata = FreeFormObject.refine((value) => utf8Bytes(jsonTextOf(value)) <= METADATA_LIMIT_BYTES, {
   error: `must be at most ${METADATA_LIMIT_BYTES} bytes of JSON`,
 })
-
-/** The check survives `.openapi()`, `.describe()` and `.refine()`, which clone the schema. */
-const checkOf = (schema: z.core.$ZodType): unknown => (schema._zod.def as { fn?: unknown }).fn
 
 const FREE_FORM: ReadonlySet<unknown> = new Set([FreeFormValue, FreeFormObject, FreeFormObjects].map(checkOf))
 

@@ -1,4 +1,5 @@
 export { z } from '@hono/zod-openapi'
+export { Base64Bytes, isBase64Schema } from './base64.ts'
 export { JsonBytes, JsonText, jsonTextOf, writeJson } from './json-text.ts'
 export { FreeFormObject, FreeFormObjects, FreeFormValue, isFreeForm, type JsonObject } from './free-form.ts'
 export { normaliseTimestamp, Timestamp, UtcTimestamp } from './timestamp.ts'

@@ -1,12 +1,13 @@
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import { int8, utcTimestamp } from './parsers.ts'
+import { serializeText } from './text-bytes.ts'
 
 /** One pool of connections, reached through plain SQL or through drizzle. */
 export type Database = AsyncDisposable & {
   /**
    * postgres.js. `timestamptz` arrives as the wire's text, `int8` as a number while exact, `bytea` as Buffer, `json` as
-   * its text. An array of Buffers needs its type said: `sql.array(buffers, 17)`.
+   * its text; a large `text` may be given as `TextBytes`. An array of Buffers needs its type said: `sql.array(buffers, 17)`.
    */
   sql: postgres.Sql
   orm: PostgresJsDatabase
@@ -23,7 +24,7 @@ export type ConnectOptions = {
   lockTimeoutMs?: number
 }
 
-const OID = { int8: 20, json: 114, jsonb: 3802, timestamptz: 1184, timestamptzArray: 1185 } as const
+const OID = { int8: 20, text: 25, json: 114, jsonb: 3802, timestamptz: 1184, timestamptzArray: 1185 } as const
 
 const asText = (text: string): string => text
 
@@ -64,6 +65,7 @@ export const connect = (options: ConnectOptions): Database => {
   parsers[OID.timestamptz] = utcTimestamp
   parsers[OID.int8] = int8
   parsers[OID.json] = parsers[OID.jsonb] = asText
+  serializers[OID.text] = serializeText
   delete parsers[OID.timestamptzArray]
   delete serializers[OID.timestamptzArray]
   return { sql, orm, [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
@@ -8,6 +9,7 @@ import { eventually, testDatabase } from '@keelson/testing'
 import { afterAll, expect, test } from 'vitest'
 import { connect, type Database } from './connect.ts'
 import { isTransient } from './errors.ts'
+import { TextBytes } from './text-bytes.ts'
 
 const database = await testDatabase()
 afterAll(() => database[Symbol.asyncDispose]())
@@ -168,4 +170,26 @@ test('an error of drizzle says which statement failed and never shows its parame
   const own = failure as Error
   expect([own.message, own.stack, JSON.stringify(own)].join()).toContain('select $1::int')
   expect([own.message, own.stack, JSON.stringify(own)].join()).not.toContain(secret)
+})
+
+test('parameters of any length arrive whole, as texts or as the bytes of texts, many statements at once', async () => {
+  await using db = open(database.url, 3)
+  const lengths = [0, 1, 100, 5_000, 65_000, 70_000, 400_000, 2_000_000]
+  const texts = lengths.flatMap((length) => ['x'.repeat(length), 'é€😀'.repeat(length / 3)])
+  const statement = 'select md5($1::text || $2::text || $3::text) as md5'
+  const sums = texts.flatMap((text, index) => {
+    const other = texts[(index * 7) % texts.length]!
+    const bytes = new TextBytes(Buffer.from(text))
+    return [
+      [text, other, ''],
+      [bytes as never, '', other],
+      ['', bytes as never, other],
+    ].map(async (parameters) => ({
+      md5: (await db.sql.unsafe<{ md5: string }[]>(statement, parameters, { prepare: true }))[0]?.md5,
+      wanted: createHash('md5')
+        .update(text + other)
+        .digest('hex'),
+    }))
+  })
+  for (const { md5, wanted } of await Promise.all(sums)) expect(md5).toBe(wanted)
 })

@@ -4,4 +4,5 @@ export { constraintOf, isRejectedValue, isTransient, sqlStateOf } from './errors
 export { groupCommit, Overloaded, type GroupCommit, type GroupCommitOptions } from './group-commit.ts'
 export { retryingDeadlocks } from './retry-deadlocks.ts'
 export { SEALED_COLUMNS, type SealedColumn } from './sealed.ts'
+export { TextBytes } from './text-bytes.ts'
 export { subscribe, type SubscribeOptions, type Subscription } from './subscribe.ts'

@@ -2,7 +2,8 @@ import { JsonText } from '@keelson/contracts'
 import { parseJson } from '@keelson/contracts/json'
 import { ApiError } from './api-error.ts'
 import { type Flaw, MAX_DEPTH, MAX_MEMBERS, type Path, type Scan, scanJson } from './json-scan.ts'
-import { declaredPath, type Shape } from './json-shape.ts'
+import { declaredPath, holdsBase64, type Shape } from './json-shape.ts'
+import { cutBase64, LARGE } from './large-base64.ts'
 
 const FLAWS: Record<Exclude<Flaw, 'duplicate_key'>, string> = {
   prototype_key: 'the name __proto__ is not accepted',
@@ -59,14 +60,20 @@ const refuse = (flaw: Flaw, path: Path, shape: Shape): never => {
 
 type Container = Record<string | number, unknown>
 
-const graft = (root: unknown, { text, slices }: Scan): unknown => {
+const parentAt = (root: unknown, path: Path): Container => {
+  let parent = root as Container
+  for (let step = 0; step < path.length - 1; step++) parent = parent[path[step]!] as Container
+  return parent
+}
+
+const graft = (root: unknown, { text, slices, base64 }: Scan): unknown => {
   for (const { path, start, end } of slices) {
     const name = path.at(-1)
     if (name === undefined) return new JsonText(text.slice(start, end), root)
-    let parent = root as Container
-    for (let step = 0; step < path.length - 1; step++) parent = parent[path[step]!] as Container
+    const parent = parentAt(root, path)
     parent[name] = new JsonText(text.slice(start, end), parent[name])
   }
+  for (const { path, value } of base64) parentAt(root, path)[path.at(-1)!] = value
   return root
 }
 
@@ -84,15 +91,30 @@ export const textReader = (shape: Shape) => {
   return (item: JsonText): unknown => settle(item.value, scanJson(item.text, shape), shape)
 }
 
+/** Reads a body without its large base64, and puts that in its place; `null` for whatever needs a look at the whole. */
+const readCut = (bytes: Uint8Array, shape: Shape): unknown => {
+  try {
+    const body = cutBase64(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), decode)
+    const scan = body && scanJson(body.text, shape, body.base64)
+    if (!scan || scan.flaw || scan.base64.length < body.base64.size) return null
+    return settle(parse(parseable(scan)), scan, shape)
+  } catch {
+    return null
+  }
+}
+
 /**
  * A reader of the bodies of one operation. Free-form values, where the shape has them, arrive as {@link JsonText} with
- * the caller's own text; outside of them a body must be I-JSON (RFC 7493): no name twice, no number or text that
+ * the caller's own text, and large base64 as `Base64Bytes`; outside of them a body must be I-JSON (RFC 7493): no name twice, no number or text that
  * JavaScript would change.
  *
  * @throws ApiError `malformed_json` for what is no UTF-8, no JSON or has a name twice; `invalid_request` for the rest
  */
 export const jsonReader = (shape: Shape) => {
+  const mayBeCut = holdsBase64(shape)
   return (bytes: Uint8Array): unknown => {
+    const value = mayBeCut && bytes.length > LARGE ? readCut(bytes, shape) : null
+    if (value !== null) return value
     const text = decode(bytes)
     const scan = scanJson(text, shape)
     // Before the parse, which would take seconds and the stack for a million open brackets.

@@ -1,3 +1,4 @@
+import type { Base64Bytes } from '@keelson/contracts'
 import {
   CLOSE_BRACKET,
   COLON,
@@ -12,6 +13,7 @@ import {
 } from '@keelson/contracts/json'
 import { holdsExactly } from './json-number.ts'
 import type { Shape } from './json-shape.ts'
+import type { CutBody } from './large-base64.ts'
 
 /** What would not survive being read, and so may not stand outside free-form values; nesting counts everywhere. */
 export type Flaw = 'duplicate_key' | 'prototype_key' | 'number' | 'text' | 'members' | 'depth'
@@ -37,6 +39,9 @@ export type Scan = {
   flawPath: Path
   /** The free-form values. */
   readonly slices: Slice[]
+  readonly cut: CutBody['base64'] | null
+  /** What was cut out and belongs where it stood. */
+  readonly base64: { path: Path; value: Base64Bytes }[]
 }
 
 export type Slice = { path: Path; start: number; end: number; isTooDeep: boolean }
@@ -67,6 +72,12 @@ const scanName = (scan: Scan): string => {
   const start = scan.at
   scanString(scan)
   return (scan.escapes ? stringValue(scan.text, start, scan.at) : null) ?? scan.text.slice(start + 1, scan.at - 1)
+}
+
+const scanText = (scan: Scan, shape: Shape | null): void => {
+  const value = scan.cut?.get(scan.at)
+  if (value && shape?.isBase64) scan.base64.push({ path: [...scan.path], value })
+  scanString(scan)
 }
 
 /** A number; `true`, `false` and `null` are held exactly as well. */
@@ -146,16 +157,17 @@ const scanValue = (scan: Scan, shape: Shape | null, depth: number): void => {
   const isContainer = code === OPEN_BRACE || code === OPEN_BRACKET
   if (isContainer && depth === MAX_DEPTH) stop(scan, 'depth')
   else if (isKept(shape, code) && !isNull(scan.text, scan.at)) keep(scan, depth)
-  else if (code === QUOTE) scanString(scan)
+  else if (code === QUOTE) scanText(scan, shape)
   else if (code === OPEN_BRACE) scanObject(scan, shape, depth + 1)
   else if (code === OPEN_BRACKET) scanArray(scan, shape, depth + 1)
   else scanScalar(scan)
 }
 
 /** Finds, in one linear pass, the free-form values of a text and the first thing that would not survive being read. */
-export const scanJson = (text: string, shape: Shape): Scan => {
+export const scanJson = (text: string, shape: Shape, cut: CutBody['base64'] | null = null): Scan => {
   const escapes = text.includes('\\')
-  const scan: Scan = { text, escapes, at: 0, members: 0, path: [], flaw: null, flawPath: [], slices: [] }
+  const found = { flaw: null, flawPath: [], slices: [], base64: [] }
+  const scan: Scan = { text, escapes, at: 0, members: 0, path: [], cut, ...found }
   scanValue(scan, shape, 0)
   return scan
 }

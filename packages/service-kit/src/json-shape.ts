@@ -1,4 +1,4 @@
-import { isFreeForm } from '@keelson/contracts'
+import { isBase64Schema, isFreeForm } from '@keelson/contracts'
 import type { core } from 'zod'
 
 /**
@@ -8,6 +8,8 @@ import type { core } from 'zod'
 export type Shape = {
   /** `always`: keep the text of whatever stands here. `containers`: of objects and arrays, for a scalar may be typed. */
   freeForm: 'always' | 'containers' | null
+  /** A text that may arrive as `Base64Bytes`. */
+  isBase64: boolean
   keys: Map<string, Shape> | null
   /** Members without a declared name. */
   rest: Shape | null
@@ -32,8 +34,9 @@ type Definition = {
   getter?: () => core.$ZodType
 }
 
-const SCALAR: Shape = { freeForm: null, keys: null, rest: null, items: null }
+const SCALAR: Shape = { freeForm: null, isBase64: false, keys: null, rest: null, items: null }
 const FREE_FORM: Shape = { ...SCALAR, freeForm: 'always' }
+const BASE64: Shape = { ...SCALAR, isBase64: true }
 /** Of what an option of a union forbids: it says nothing about what another allows there. */
 const NOTHING: Shape = { ...SCALAR }
 
@@ -51,7 +54,7 @@ const merge = (one: Shape | null, other: Shape | null): Shape | null => {
   if (!other || other === NOTHING) return one
   if (isStructured(one) || isStructured(other)) {
     return {
-      freeForm: null,
+      ...SCALAR,
       keys: mergeKeys(one, other),
       rest: merge(one.rest, other.rest),
       items: merge(one.items, other.items),
@@ -79,6 +82,7 @@ const structure = (definition: Definition): Shape | null => {
 /** Reads the {@link Shape} of a request schema; done once, when its operation is mounted. */
 export const shapeOf = (schema: core.$ZodType): Shape => {
   if (isFreeForm(schema)) return FREE_FORM
+  if (isBase64Schema(schema)) return BASE64
   const definition = schema._zod.def as unknown as Definition
   const { options, left, right, innerType, getter } = definition
   if (options) return mergeAll(options.map(shapeOf))
@@ -91,6 +95,10 @@ export const shapeOf = (schema: core.$ZodType): Shape => {
   }
   return structure(definition) ?? SCALAR
 }
+
+/** Whether base64 stands anywhere in it. */
+export const holdsBase64 = ({ isBase64, keys, rest, items }: Shape): boolean =>
+  isBase64 || [...(keys?.values() ?? []), rest, items].some((shape) => shape !== null && holdsBase64(shape))
 
 /**
  * A path of a body as an answer may show it: declared names and positions in lists, joined by dots. A name that the

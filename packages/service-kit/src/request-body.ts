@@ -59,6 +59,11 @@ const declaredLength = ({ headers }: Request, limitBytes: number): number => {
   return declared
 }
 
+/** At once: left to the collector, the pieces of large bodies are what makes it collect everything. */
+const giveBack = ({ buffer, byteLength }: Uint8Array): void => {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+}
+
 /**
  * Reads a whole body. By its declared length it is refused before, and finds its room; by its real length while it
  * arrives.
@@ -91,7 +96,10 @@ export const readBody = async (
   }
   if (incoming) await readIncoming(incoming, take)
   else if (request.body) await readStream(request.body as AsyncIterable<Uint8Array>, take)
-  return chunks.length === 1 && chunks[0] instanceof Buffer ? chunks[0] : Buffer.concat(chunks, bytes)
+  if (chunks.length === 1 && chunks[0] instanceof Buffer) return chunks[0]
+  const body = Buffer.concat(chunks, bytes)
+  if (incoming) chunks.forEach(giveBack)
+  return body
 }
 
 /**

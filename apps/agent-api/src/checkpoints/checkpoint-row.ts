@@ -41,7 +41,8 @@ const distinct = (blobs: Blobs): Blobs => {
   for (const blob of blobs) {
     const key = `${blob.channel}\0${blob.version}`
     const known = byKey.get(key)
-    if (known && (known.type !== blob.type || known.blob !== blob.blob)) throw refusal('version_conflict')
+    if (known && (known.type !== blob.type || String(known.blob) !== String(blob.blob)))
+      throw refusal('version_conflict')
     byKey.set(key, blob)
   }
   return [...byKey.values()].toSorted(inKeyOrder)

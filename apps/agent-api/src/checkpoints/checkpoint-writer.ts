@@ -25,7 +25,7 @@ const LIMITS = {
   stallMs: 8000,
 }
 
-const bytesOf = (parts: readonly { blob?: string | null | undefined }[], texts = 0): number =>
+const bytesOf = (parts: readonly { blob?: { length: number } | undefined }[], texts = 0): number =>
   parts.reduce((sum, { blob }) => sum + OVERHEAD_BYTES + (blob?.length ?? 0), OVERHEAD_BYTES + texts)
 
 /** No id holds U+0000. */

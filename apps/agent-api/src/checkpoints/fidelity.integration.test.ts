@@ -85,3 +85,37 @@ test('a write without type comes back with null', async () => {
   const { text } = await send('getCheckpointTuple', '{"thread_id":"untyped"}')
   expect(JSON.parse(text).pending_writes).toEqual([{ task_id: 't', idx: -4, channel: 'c', type: null, blob: '' }])
 })
+
+test.each([1, 30])('%i values of every size come back as they were put, large ones too', async (count) => {
+  const thread_id = `sizes-${count}`
+  const sizes = [0, 1, 24_575, 24_576, 24_577, 100_000]
+  const blobs = Array.from({ length: count }, (_, index) => ({
+    channel: `c-${index}`,
+    version: '1',
+    type: 'bytes',
+    blob: Buffer.alloc(sizes[(index + sizes.length - 1) % sizes.length]!, `value ${index} `).toString('base64'),
+  }))
+  const channel_versions = Object.fromEntries(blobs.map(({ channel, version }) => [channel, version]))
+  const put = () =>
+    client.putCheckpoint({ body: { thread_id, checkpoint_id: 'cp', checkpoint: { channel_versions }, blobs } })
+  await put()
+  await put()
+  const writes = blobs.map((blob, idx) => ({
+    task_id: 't',
+    idx,
+    channel: blob.channel,
+    type: 'bytes',
+    blob: blob.blob,
+  }))
+  await client.putCheckpointWrites({ body: { thread_id, checkpoint_id: 'cp', writes } })
+  const tuple = await client.getCheckpointTuple({ body: { thread_id } })
+  const stored = new Map(tuple?.blobs.map(({ channel, blob }) => [channel, blob]))
+  for (const { channel, blob } of blobs) expect(stored.get(channel) === blob).toBe(true)
+  expect(tuple?.pending_writes.map(({ blob }) => blob)).toEqual(writes.map(({ blob }) => blob))
+
+  const conflict = { ...blobs[0]!, blob: Buffer.alloc(100_000, 'other').toString('base64') }
+  const { status } = await client.raw(checkpoints.putCheckpoint, {
+    text: JSON.stringify({ thread_id, checkpoint_id: 'cp', checkpoint: {}, blobs: [conflict] }),
+  })
+  expect(status).toBe(409)
+})

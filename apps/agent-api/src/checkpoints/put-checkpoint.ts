@@ -77,5 +77,5 @@ export const putCheckpoints = async (
   const parameters = [...puts.parameters, ...(blobs?.parameters ?? [])]
   const admitted = heads.some(({ expected_head }) => expected_head !== null) ? ADMITTED_AT_HEAD : ADMITTED
   const text = statementOf(puts.text, blobs?.text ?? null, admitted)
-  await orRefusal(sql.unsafe(text, parameters as string[], { prepare: true }))
+  await orRefusal(sql.unsafe(text, parameters, { prepare: true }))
 }

@@ -72,6 +72,6 @@ export const putWrites = async (
   const parts = rows.flatMap(({ writes }, put) => writes.map((write) => ({ ...write, put })))
   const puts = rowSource(heads, PUT_KEY, 1, isBatch)
   const writes = rowSource(parts, WRITE_COLUMNS, puts.parameters.length + 1, isBatch || undefined)
-  const parameters = [...puts.parameters, ...writes.parameters] as string[]
+  const parameters = [...puts.parameters, ...writes.parameters]
   await orRefusal(sql.unsafe(statementOf(puts.text, writes.text, upsert), parameters, { prepare: true }))
 }

@@ -1,7 +1,13 @@
-type Value = string | number | readonly string[] | null | undefined
+import { Base64Bytes } from '@keelson/contracts'
+import { TextBytes } from '@keelson/database'
 
-/** Rows as the source of an insert, and its parameters. */
-export type RowSource = { text: string; parameters: (string | number | string[] | null)[] }
+type Value = string | number | readonly string[] | Base64Bytes | null | undefined
+
+/** Rows as the source of an insert, and its parameters, as the driver takes them. */
+export type RowSource = { text: string; parameters: string[] }
+
+const parameterOf = (value: Value): unknown =>
+  value instanceof Base64Bytes ? new TextBytes(value.bytes) : (value ?? null)
 
 /** Which checkpoint a put is of, and which of the puts of a statement it is. */
 export const PUT_KEY = {
@@ -37,6 +43,6 @@ export const rowSource = <Name extends string>(
   const placesOf = () => `(${names.map((name) => `$${next++}::${columns[name]}`).join(', ')})`
   return {
     text: `select * from (values ${rows.map(placesOf).join(', ')}) as _ (${names.join(', ')})`,
-    parameters: rows.flatMap((row) => names.map((name) => (row[name] ?? null) as string | null)),
+    parameters: rows.flatMap((row) => names.map((name) => parameterOf(row[name]) as string)),
   }
 }
