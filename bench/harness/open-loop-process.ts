@@ -42,8 +42,17 @@ const CONNECTIONS = 512
 /** Open before the first request is sent: Node accepts one at each turn of its event loop. */
 const openConnections = async (url: string) => {
   const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => open(url)))
+  const idle: Connection[] = []
+  for (const socket of sockets) {
+    const connection = exchanger(socket)
+    idle.push(connection)
+    // One on which nothing is asked is closed after a while, and no client asks on a closed one.
+    socket.once('close', () => {
+      if (idle.includes(connection)) idle.splice(idle.indexOf(connection), 1)
+    })
+  }
   return {
-    idle: sockets.map((socket): Connection => exchanger(socket)),
+    idle,
     [Symbol.dispose]: () => sockets.forEach((socket) => socket.destroy()),
   }
 }

@@ -70,6 +70,8 @@ const overload = async (bench: Bench, name: keyof typeof MIXES): Promise<void> =
   const growth = memory.growth()
   await delay(Math.min(RETRIED_AFTER_S, 4 * bench.seconds) * 1000)
   const recovered = await speed(Math.min(2 * bench.seconds, RECOVERED_WITHIN_S - RETRIED_AFTER_S))
+  // What a machine can drifts within minutes, so it is measured before and after.
+  const usual = (capacity + (await speed(4 * bench.seconds))) / 2
 
   const value = (figure: string, unit: string, goal: { atMost: number } | { atLeast: number }, of: number) =>
     bench.value({ name: figure, unit, goal, values: [of] })
@@ -85,7 +87,7 @@ const overload = async (bench: Bench, name: keyof typeof MIXES): Promise<void> =
   )
   value(figures.useful, 'of capacity', { atLeast: 0.6 }, offered.accepted / seconds / capacity)
   value(figures.memory, 'x', { atMost: 1.1 }, growth)
-  value(figures.recovered, 'of capacity', { atLeast: 0.9 }, recovered / capacity)
+  value(figures.recovered, 'of capacity', { atLeast: 0.9 }, recovered / usual)
 }
 
 /** What happens to callers when twice as much comes as can be done, for a minute. */

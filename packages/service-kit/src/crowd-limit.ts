@@ -1,11 +1,11 @@
 /** A line must be too long in two of these before it counts; a burst is over sooner. */
-const WINDOW_MS = 25
+const WINDOW_MS = 15
 /** So many are taken in any crowd: they keep a machine busy, and do not slow each other down. */
-export const FEW = 8
+export const FEW = 4
 /** A line that nobody minds while nobody is refused. */
-const LINE_MS = 75
+const LINE_MS = 40
 /** So many times that long it may be while it does not grow: callers who wait for their answers are no more than they are. */
-const STEADY = 4
+const STEADY = 8
 /** What nobody minds at all, however fast it usually is. */
 const QUIET_MS = 5
 /** Nobody refused for so long: twice as many may come. */
@@ -41,19 +41,23 @@ export const emptyWindow = (from: number, working: number) => ({
 
 type Window = ReturnType<typeof emptyWindow>
 
+/** How fast a line moves, and how long whoever stands in it may take: as of the last answers, of which a long turn has none. */
+type Pace = { eachMs: number; toleratedMs: number }
+
 const mean = (sum: number, count: number): number => (count > 0 ? sum / count : 0)
 
 /** How many may be worked on at a time, which each window may change. */
 export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
   let limit = most
   let wasTooLong = false
+  let pace: Pace | null = null
   let longest = least
   let lastCutAt = 0
   let lastRefusedAt = 0
 
   /** Ends the time in which everybody is let in, when the line has been too long for two windows, and long between them. */
-  const watchLine = ({ from, done, peak }: Window, at: number, waitedMs: number, toleratedMs: number): void => {
-    const lineMs = waitedMs + (peak * (at - from)) / done
+  const watchLine = (peak: number, at: number, waitedMs: number, { eachMs, toleratedMs }: Pace): void => {
+    const lineMs = waitedMs + peak * eachMs
     const ratio = lineMs / Math.max(LINE_MS, toleratedMs)
     const isTooLong = peak > least && ratio > (peak > longest ? 1 : STEADY)
     longest = peak > least ? Math.max(longest, peak) : least
@@ -69,10 +73,13 @@ export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
     const waitedMs = mean(window.waitedMs, arrivals)
     const toleratedMs = Math.max(QUIET_MS, maxSlowdown * mean(usualMs, done))
     lastRefusedAt = Math.max(lastRefusedAt, refusedAt)
+    const isIdle = idleMs > IDLE_SHARE * (at - from)
     if (limit === most) {
-      if (done > 0) watchLine(window, at, waitedMs, toleratedMs)
+      if (done > 0) pace = { eachMs: (at - from) / done, toleratedMs }
+      if (pace) watchLine(window.peak, at, waitedMs, pace)
+      if (isIdle || (done > 0 && done < FEW)) pace = null
     } else if (at - lastRefusedAt > GONE_MS) limit = most
-    else if (at - lastRefusedAt > CALM_MS || idleMs > IDLE_SHARE * (at - from)) limit = Math.min(most, 2 * limit)
+    else if (at - lastRefusedAt > CALM_MS || isIdle) limit = Math.min(most, 2 * limit)
     else if (done > 0) {
       const step = toleratedMs / (waitedMs + tookMs / done)
       limit = Math.max(FEW, limit * Math.max(STEP.least, Math.min(STEP.most, step)))

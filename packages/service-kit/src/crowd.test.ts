@@ -185,3 +185,22 @@ test('a line before the event loop counts like one behind it', async () => {
   }
   expect(refused).toBeGreaterThan(1000)
 })
+
+test('a crowd is seen while turns of the event loop are so long that nobody is answered for several windows', async () => {
+  let now = 0
+  const limiter = crowd(LIMITS, { now: () => now, turn: () => {} })
+  const waiting: (() => void)[] = []
+  const answer = async (count: number) => {
+    for (const resolve of waiting.splice(0, count)) resolve()
+    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve()
+  }
+  let admitted = 0
+  for (; limiter.admits() && admitted < MOST; admitted += 1) {
+    void limiter.during('work', () => new Promise<void>((resolve) => waiting.push(resolve)))
+    now += 0.5
+    // As many as in a turn of 100 ms can be, at its end.
+    if (now < 20) await answer(1)
+    else if (now % 100 === 0) await answer(100)
+  }
+  expect(admitted).toBeLessThan(250)
+})
