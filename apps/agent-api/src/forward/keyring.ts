@@ -47,9 +47,12 @@ type Found = { keys: Promise<KeyIndex>; refreshAt: number }
 
 export type KeyringOptions = { db: Pick<Database, 'sql'>; accountKeys: AccountKeys; log: Logger; maxAgeMs?: number }
 
+/** As many as a process has in use; of the others none is kept in the open for long, and to open one is soon done. */
+const MAX_OPENED = 5000
+
 /** Opens rows; an opened secret is kept, since a version of a secret never changes. */
 const keyOpener = ({ accountKeys, log }: Pick<KeyringOptions, 'accountKeys' | 'log'>) => {
-  const opened = new LRUCache<string, KeyObject>({ max: 20_000 })
+  const opened = new LRUCache<string, KeyObject>({ max: MAX_OPENED })
 
   const openOnce = async (place: string, unseal: () => Promise<Buffer>): Promise<KeyObject> => {
     const known = opened.get(place)
