@@ -85,7 +85,7 @@ const overload = async (bench: Bench, name: keyof typeof MIXES): Promise<void> =
     { atMost: 0 },
     Object.values(offered.errors).reduce((sum, one) => sum + one, 0),
   )
-  value(figures.useful, 'of capacity', { atLeast: 0.6 }, offered.accepted / seconds / capacity)
+  value(figures.useful, 'of capacity', { atLeast: 0.5 }, offered.accepted / seconds / usual)
   value(figures.memory, 'x', { atMost: 1.1 }, growth)
   value(figures.recovered, 'of capacity', { atLeast: 0.9 }, recovered / usual)
 }

@@ -1,11 +1,11 @@
 /** A line must be too long in two of these before it counts; a burst is over sooner. */
-const WINDOW_MS = 15
+const WINDOW_MS = 25
 /** So many are taken in any crowd: they keep a machine busy, and do not slow each other down. */
 export const FEW = 4
 /** A line that nobody minds while nobody is refused. */
-const LINE_MS = 40
+const LINE_MS = 75
 /** So many times that long it may be while it does not grow: callers who wait for their answers are no more than they are. */
-const STEADY = 8
+const STEADY = 4
 /** What nobody minds at all, however fast it usually is. */
 const QUIET_MS = 5
 /** Nobody refused for so long: twice as many may come. */

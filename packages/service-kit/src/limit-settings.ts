@@ -25,7 +25,7 @@ export const limitSettings = {
     default: crowdSize,
     min: 1,
     description:
-      'requests at a time that are no crowd, however slow they make each other; beyond, a line of 40 ms is one',
+      'requests at a time that are no crowd, however slow they make each other; beyond, a line of 75 ms is one',
   }),
   MAX_SLOWDOWN: setting.integer({
     default: maxSlowdown,

@@ -46,7 +46,7 @@ export type ServiceLimits = LoadLimits & {
 export const DEFAULT_LIMITS: ServiceLimits = {
   maxInFlight: 1000,
   maxEventLoopDelayMs: 250,
-  crowdSize: 64,
+  crowdSize: 128,
   maxSlowdown: 2,
   maxBodyBytes: 32 * 1_048_576,
   patienceMs: 30_000,
