@@ -60,9 +60,21 @@ const deltas = ({ bench, stores, seconds }: Stage) =>
     goal: { atMost: 0.15 },
   })
 
+/** To wait for, since `end` does not: a connection that Postgres closes first, when it stops, is an error. */
+const allClosed = (pool: pg.Pool): Promise<void> =>
+  new Promise((resolve) => {
+    let open = pool.totalCount
+    if (open === 0) resolve()
+    pool.on('remove', () => {
+      open -= 1
+      if (open === 0) resolve()
+    })
+  })
+
 const poolOf = (connectionString: string) => {
   const pool = new pg.Pool({ connectionString, max: CONNECTIONS })
-  return { pool, [Symbol.asyncDispose]: () => pool.end() }
+  const close = async () => void (await Promise.all([allClosed(pool), pool.end()]))
+  return { pool, [Symbol.asyncDispose]: close }
 }
 
 const SERVICE = new URL('service.ts', import.meta.url)

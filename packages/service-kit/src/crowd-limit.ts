@@ -2,6 +2,8 @@
 const WINDOW_MS = 25
 /** So many are taken in any crowd: they keep a machine busy, and do not slow each other down. */
 export const FEW = 4
+/** So many are worked on while everybody is let in, and the others can still be refused. */
+const PLACES = 32
 /** A line that nobody minds while nobody is refused. */
 const LINE_MS = 75
 /** So many times that long it may be while it does not grow: callers who wait for their answers are no more than they are. */
@@ -20,7 +22,7 @@ const STEP = { least: 0.8, most: 1.05 }
 export type CrowdLimits = {
   /** So many requests at a time are no crowd, whatever they do to each other. */
   least: number
-  /** How many requests may be worked on at a time. */
+  /** How many requests may be in line at a time. */
   most: number
   /** How many times longer than usual requests may take while others are refused. */
   maxSlowdown: number
@@ -46,7 +48,7 @@ type Pace = { eachMs: number; toleratedMs: number }
 
 const mean = (sum: number, count: number): number => (count > 0 ? sum / count : 0)
 
-/** How many may be worked on at a time, which each window may change. */
+/** How many may be in line at a time, which each window may change, and how many of them may be worked on. */
 export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
   let limit = most
   let wasTooLong = false
@@ -68,7 +70,8 @@ export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
     } else wasTooLong = isTooLong || (wasTooLong && ratio > 1)
   }
 
-  const move = (window: Window, at: number): void => {
+  const move = (window: Window, at: number): boolean => {
+    if (at - window.from < WINDOW_MS) return false
     const { from, arrivals, refusedAt, idleMs, done, tookMs, usualMs } = window
     const waitedMs = mean(window.waitedMs, arrivals)
     const toleratedMs = Math.max(QUIET_MS, maxSlowdown * mean(usualMs, done))
@@ -84,6 +87,7 @@ export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
       const step = toleratedMs / (waitedMs + tookMs / done)
       limit = Math.max(FEW, limit * Math.max(STEP.least, Math.min(STEP.most, step)))
     }
+    return true
   }
 
   return {
@@ -91,7 +95,9 @@ export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
     get value() {
       return limit
     },
-    /** Whether everybody is let in. */
+    /** How many may be worked on at a time: more than keep a database busy, or what is slow by nature would wait. */
+    places: (): number => Math.max(PLACES, pace ? pace.toleratedMs / pace.eachMs : 0),
+    /** Whether no crowd is known. */
     get isOpen() {
       return limit === most
     },
@@ -100,10 +106,6 @@ export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
       return lastCutAt
     },
     /** Moves the limit when the window is over, and tells whether it was. */
-    move: (window: Window, at: number): boolean => {
-      const isOver = at - window.from >= WINDOW_MS
-      if (isOver) move(window, at)
-      return isOver
-    },
+    move,
   }
 }

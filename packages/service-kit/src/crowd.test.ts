@@ -10,16 +10,24 @@ const simulation = () => {
   let now = 0
   let freeAt = 0
   const time = { now: () => now, turn: (done: () => void) => done() }
-  const limiter = crowd(LIMITS, time)
+  const limiter = crowd(LIMITS, () => {}, time)
   const finishing: { at: number; finish: () => void }[] = []
   const latencies: number[] = []
+  let cut = 0
 
-  const arrive = (): boolean => {
-    if (!limiter.admits()) return false
-    const [from, { promise, resolve }] = [now, Promise.withResolvers<void>()]
+  const work = (): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
     freeAt = Math.max(freeAt, now) + SERVICE_MS
     finishing.push({ at: freeAt, finish: resolve })
-    void limiter.during('work', () => promise).then(() => latencies.push(now - from))
+    return promise
+  }
+  const arrive = (): boolean => {
+    if (!limiter.admits()) return false
+    const from = now
+    limiter.during('work', work).then(
+      () => latencies.push(now - from),
+      () => (cut += 1),
+    )
     return true
   }
   const tick = async (): Promise<void> => {
@@ -30,13 +38,17 @@ const simulation = () => {
   }
   /** So many arrivals at every millisecond. @returns how many were refused, and the slowest of the last half */
   const run = async (perMs: number, forMs: number) => {
-    latencies.length = 0
+    latencies.length = cut = 0
     let refused = 0
     for (let [ms, due] = [0, 0]; ms < forMs; ms += 1) {
       for (due += perMs; due >= 1; due -= 1) refused += arrive() ? 0 : 1
       await tick()
     }
-    return { refused, done: latencies.length, slowestMs: Math.max(...latencies.slice(latencies.length / 2)) }
+    return {
+      refused: refused + cut,
+      done: latencies.length,
+      slowestMs: Math.max(...latencies.slice(latencies.length / 2)),
+    }
   }
   /** The one worker is held up, as by a lock, and then does all that waits. */
   const pause = async (forMs: number): Promise<void> => {
@@ -151,26 +163,45 @@ test('once the crowd has gone nobody is refused any more', async () => {
   expect((await run(0.9, 2000)).refused).toBe(0)
 })
 
-test('work that was slow all along is no crowd', async () => {
+test('work that was slow all along is no crowd, and does not wait for a turn', async () => {
   let now = 0
-  const limiter = crowd(LIMITS, { now: () => now, turn: (done) => done() })
-  const waiting: (() => void)[] = []
-  const slow = limiter.during('slow', () => new Promise<void>((resolve) => waiting.push(resolve)))
+  const limiter = crowd(LIMITS, () => {}, { now: () => now, turn: (done) => done() })
+  const begun: { at: number; finish: () => void }[] = []
+  const work = () => new Promise<void>((finish) => begun.push({ at: now, finish }))
+  const finish = async (): Promise<void> => {
+    while (begun[0] && now - begun[0].at >= 200) begun.shift()?.finish()
+    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve()
+  }
+  const slow = limiter.during('slow', work)
   now += 200
-  waiting.shift()?.()
+  await finish()
   await slow
   for (let ms = 0; ms < 5000; ms += 1, now += 1) {
     expect(limiter.admits()).toBe(true)
-    void limiter.during('slow', () => new Promise<void>((resolve) => waiting.push(resolve)))
-    if (waiting.length > 200) waiting.shift()?.()
-    await Promise.resolve()
+    void limiter.during('slow', work)
+    await finish()
   }
+  expect(begun.length).toBe(200)
+})
+
+test('what is slow by nature holds up nothing else', async () => {
+  let now = 0
+  const limiter = crowd(LIMITS, () => {}, { now: () => now, turn: (done) => done() })
+  const ends: (() => void)[] = []
+  const slow = () => limiter.during('slow', () => new Promise<void>((end) => ends.push(end)))
+  const first = slow()
+  now += 100
+  ends.pop()?.()
+  await first
+  for (let one = 0; one < 200; one += 1) void slow()
+  expect(ends.length).toBe(200)
+  await expect(limiter.during('quick', async () => 'done')).resolves.toBe('done')
 })
 
 test('a line before the event loop counts like one behind it', async () => {
   let now = 0
   const turnEnds: (() => void)[] = []
-  const limiter = crowd(LIMITS, { now: () => now, turn: (done) => void turnEnds.push(done) })
+  const limiter = crowd(LIMITS, () => {}, { now: () => now, turn: (done) => void turnEnds.push(done) })
   await limiter.during('work', async () => {})
   let refused = 0
   // Everybody is answered at once, but so many come in each turn that the last have waited for the first.
@@ -186,21 +217,29 @@ test('a line before the event loop counts like one behind it', async () => {
   expect(refused).toBeGreaterThan(1000)
 })
 
-test('a crowd is seen while turns of the event loop are so long that nobody is answered for several windows', async () => {
+test('a crowd is seen while turns of the event loop have windows without answers, and whoever only waits is refused', async () => {
   let now = 0
-  const limiter = crowd(LIMITS, { now: () => now, turn: () => {} })
-  const waiting: (() => void)[] = []
+  let cut = 0
+  const limiter = crowd(LIMITS, () => (cut += 1), { now: () => now, turn: () => {} })
+  const begun: (() => void)[] = []
+  const outcomes: Promise<unknown>[] = []
   const answer = async (count: number) => {
-    for (const resolve of waiting.splice(0, count)) resolve()
+    for (const resolve of begun.splice(0, count)) resolve()
     for (let turn = 0; turn < 5; turn += 1) await Promise.resolve()
   }
-  let admitted = 0
-  for (; limiter.admits() && admitted < MOST; admitted += 1) {
-    void limiter.during('work', () => new Promise<void>((resolve) => waiting.push(resolve)))
+  let refusals = 0
+  const work = () => new Promise<void>((resolve) => begun.push(resolve))
+  for (; limiter.admits() && outcomes.length < MOST;) {
+    outcomes.push(limiter.during('work', work).catch(() => (refusals += 1)))
     now += 0.5
     // As many as in a turn of 100 ms can be, at its end.
     if (now < 20) await answer(1)
     else if (now % 100 === 0) await answer(100)
   }
-  expect(admitted).toBeLessThan(250)
+  expect(outcomes.length).toBeLessThan(250)
+  expect(begun.length).toBeLessThanOrEqual(32)
+  await answer(begun.length)
+  await Promise.all(outcomes)
+  expect(refusals).toBe(cut)
+  expect(cut).toBeGreaterThan(0)
 })

@@ -1,6 +1,9 @@
 import { type CrowdLimits, crowdLimit, emptyWindow, FEW } from './crowd-limit.ts'
+import { createLine } from './line.ts'
 
 const SMOOTHING = 0.02
+/** What usually takes longer mostly waits for something else, and must not hold up what takes no time. */
+const SLOW_MS = 25
 
 export type Time = {
   now: () => number
@@ -25,35 +28,37 @@ const turnClock = (turn: Time['turn']) => {
 /** What each operation takes while there are few; nothing, until that is known. */
 const usualTimes = () => {
   const usual = new Map<string, { ms: number; times: number }>()
-  return (operation: string, ms: number, isAmongFew: boolean): number => {
-    const known = usual.get(operation) ?? { ms: 0, times: 0 }
-    if (!isAmongFew) return known.ms
-    known.times += 1
-    known.ms += (ms - known.ms) * Math.max(SMOOTHING, 1 / known.times)
-    usual.set(operation, known)
-    return known.ms
+  return {
+    of: (operation: string): number => usual.get(operation)?.ms ?? 0,
+    learn: (operation: string, ms: number): void => {
+      const known = usual.get(operation) ?? { ms: 0, times: 0 }
+      known.times += 1
+      known.ms += (ms - known.ms) * Math.max(SMOOTHING, 1 / known.times)
+      usual.set(operation, known)
+    },
   }
 }
 
 /**
- * Bounds how many requests are worked on at a time by how long they wait for each other. Each operation's usual time is
+ * Bounds how many requests are in line, worked on or not, by how long they wait for each other. Each operation's usual time is
  * learned while there are few. Nobody is refused for a line that is short, soon over, or no longer than before. One that
- * grows beyond that for two windows, by what Little's law makes of how many are worked on and how many get done, means
- * that more come than can be done: then only so many are let in that they take hardly longer than usual. While nobody
- * is refused that limit doubles, and when nobody was for the time of a `Retry-After`, it is gone.
+ * grows beyond that for two windows, by what Little's law makes of its length and of how many get done, means that more
+ * come than can be done: from then on only so many are let in that they take hardly longer than usual, and whoever is in
+ * line but not worked on yet is refused too. While nobody is refused that limit doubles, and when nobody was for the time
+ * of a `Retry-After`, it is gone.
  *
  * A request that waits for its caller, for an agent or for a vendor is not part of the crowd.
  */
-export const crowd = (limits: CrowdLimits, { now, turn }: Time = REAL) => {
+export const crowd = (limits: CrowdLimits, onRefused: () => void, { now, turn }: Time = REAL) => {
   const usual = usualTimes()
   const waited = turnClock(turn)
   const limit = crowdLimit(limits)
-  let working = 0
+  const line = createLine(limit.places, onRefused)
   let idleSince = 0
   let window = emptyWindow(0, 0)
 
   const addIdleTime = (at: number): void => {
-    if (working === 0) window.idleMs += at - Math.max(idleSince, window.from)
+    if (line.length === 0) window.idleMs += at - Math.max(idleSince, window.from)
     idleSince = at
   }
 
@@ -64,34 +69,40 @@ export const crowd = (limits: CrowdLimits, { now, turn }: Time = REAL) => {
     admits: (): boolean => {
       const at = now()
       addIdleTime(at)
-      if (limit.move(window, at)) window = emptyWindow(at, working)
+      if (limit.move(window, at)) {
+        line.cut(limit.value)
+        window = emptyWindow(at, line.length)
+      }
       window.arrivals += 1
       window.waitedMs += waited(at)
-      if (working < limit.value) return true
+      if (line.length < limit.value) return true
       window.refusedAt = at
       return false
     },
-    /** Counts and times some work of an operation. */
+    /**
+     * Does some work of an operation when its turn has come, counts and times it.
+     *
+     * @throws ApiError `unavailable` when too many turned out to be in line
+     */
     during: async <T>(operation: string, work: () => Promise<T>): Promise<T> => {
       const startedAt = now()
       addIdleTime(startedAt)
-      const isAmongFew = working < FEW && limit.isOpen
-      working += 1
-      window.peak = Math.max(window.peak, working)
+      const isAmongFew = line.length < FEW && limit.isOpen
+      const working = usual.of(operation) > SLOW_MS ? line.atOnce(work) : line.inTurn(work)
+      window.peak = Math.max(window.peak, line.length)
       try {
-        const result = await work()
+        const result = await working
         const ms = now() - startedAt
-        const usualMs = usual(operation, ms, isAmongFew && working <= FEW)
+        if (isAmongFew && line.length < FEW) usual.learn(operation, ms)
         // What began before the limit was cut says nothing about the new one.
         if (startedAt >= limit.lastCutAt) {
           window.done += 1
           window.tookMs += ms
-          window.usualMs += usualMs
+          window.usualMs += usual.of(operation)
         }
         return result
       } finally {
-        working -= 1
-        if (working === 0) idleSince = now()
+        if (line.length === 0) idleSince = now()
       }
     },
   }

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { eventually } from '@keelson/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { listen } from './listen.ts'
-import { ACCOUNT, KEY, testService } from './test-service.ts'
+import { ACCOUNT, KEY, notes, testService } from './test-service.ts'
 import { exchange, openSocket, readAll } from './test-socket.ts'
 
 const AUTH = `Authorization: Bearer ${KEY}\r\n`
@@ -90,4 +91,32 @@ describe('beyond the cap of requests in flight', () => {
       'HTTP/1.1 200 OK',
     ])
   })
+})
+
+test('under twice what can be done everybody has an answer, and whoever is refused has cost no work', async () => {
+  let worked = 0
+  let last = Promise.resolve('done')
+  const service = testService({ limits: { crowdSize: 80 } })
+  // One after the other, as with a lock that all of them need.
+  service.handle(notes.slowNote, () => {
+    worked += 1
+    last = last.then(() => delay(3, 'done'))
+    return last
+  })
+  const server = await listen(service, { host: '127.0.0.1', port: 0, metricsPort: 0, drainMs: 1000 })
+  onTestFinished(async () => await server[Symbol.asyncDispose]())
+  const outcomes: Promise<{ status: number; retryAfter: string | null }>[] = []
+  for (let turn = 0; turn < 100; turn += 1) {
+    for (let arrival = 0; arrival < 8; arrival += 1) {
+      const sent = fetch(`${server.url}/slow-note`, { headers: { authorization: `Bearer ${KEY}` } })
+      outcomes.push(sent.then(({ status, headers }) => ({ status, retryAfter: headers.get('retry-after') })))
+    }
+    await delay(10)
+  }
+  const answers = await Promise.all(outcomes)
+  const refused = answers.filter(({ status }) => status !== 200)
+  expect(new Set(refused.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(['503 1']))
+  expect(worked).toBe(answers.length - refused.length)
+  const metrics = await service.metrics.registry.metrics()
+  expect(metrics).toContain(`http_requests_shed_total{reason="crowd"} ${refused.length}\n`)
 })

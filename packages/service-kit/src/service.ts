@@ -73,7 +73,7 @@ const answerer = (options: ServiceOptions, table: ReturnType<typeof routeTable>)
 export const createService = (options: ServiceOptions): Service => {
   const { log, metrics, authenticate, idempotency, proxyHops = 0, tracer = null } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const { patienceMs } = limits
+  const { crowdSize, maxInFlight, maxSlowdown, maxBodyBytes, patienceMs } = limits
   const table = routeTable({
     log,
     authenticate,
@@ -83,8 +83,9 @@ export const createService = (options: ServiceOptions): Service => {
     patienceMs,
   })
   const load = loadGuard(limits)
-  const crowd = createCrowd({ least: limits.crowdSize, most: limits.maxInFlight, maxSlowdown: limits.maxSlowdown })
-  const bodies = bodyBudget(limits.maxBodyBytes, () => metrics.shed.inc({ reason: 'body_bytes' }))
+  const countShed = (reason: string) => () => metrics.shed.inc({ reason })
+  const crowd = createCrowd({ least: crowdSize, most: maxInFlight, maxSlowdown }, countShed('crowd'))
+  const bodies = bodyBudget(maxBodyBytes, countShed('body_bytes'))
   const answer = answerer(options, table)
   const record = requestRecorder(log, metrics, load, crowd)
   let isDraining = false
