@@ -30,6 +30,7 @@ build_base() {
 runtime_base() {
   rootfs=$work/runtime
   mkdir -p "$rootfs/nodejs/bin" "$rootfs/etc/ssl/certs" "$rootfs/tmp" "$rootfs/home/nonroot"
+  chmod 1777 "$rootfs/tmp"
   cp "$node" "$rootfs/nodejs/bin/node"
   for library in $(ldd "$node" | grep -o '/[^ ]*'); do
     mkdir -p "$rootfs$(dirname "$library")"

@@ -96,6 +96,22 @@ describe.skipIf(WORK === '')('the images', () => {
     expect(size).toBeLessThan(90 * MiB)
   })
 
+  test.each(['platform-api', 'agent-api', 'webhook-worker', 'deployer'])(
+    '%s starts from what V8 made of its bundle when the image was built',
+    async (app) => {
+      // It ends at once, for want of settings.
+      const ended: { code: number; stdout: string; stderr: string } = await runOnce(app, {
+        env: { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' },
+      }).then(
+        (stdout) => ({ code: 0, stdout, stderr: '' }),
+        (error: { code: number; stdout: string; stderr: string }) => error,
+      )
+      const bundle = app === 'webhook-worker' ? app : 'main'
+      expect(ended.code).toBe(78)
+      expect(ended.stdout + ended.stderr).toContain(`file:///app/${bundle}.js was accepted`)
+    },
+  )
+
   test(
     'migrated, keyed and started from the images alone, read-only and unprivileged, the services pass the demo, deliver a webhook and end with 0 on SIGTERM',
     { timeout: 300_000 },
