@@ -70,7 +70,7 @@ test('keys and secrets of agents are found nowhere but in the answer that tells 
   expect(await forward({ authorization: `AgentKey ${watched.token('wrong')}` })).toBe(401)
   expect(await forward({ 'x-hub-signature-256': `sha256=${watched.token('signature')}` })).toBe(401)
   expect(await forward({ authorization }, down)).toBe(503)
-  await app.db.sql`update agent.agent_api_key_secrets set sealed = overlay(sealed placing '\\x00' from 40)`
+  await app.db.sql`update agent.agent_api_key_secrets set sealed = set_byte(sealed, 39, 255 - get_byte(sealed, 39))`
   expect(
     await client.rotateAgentApiKey({ params: { key_id: key.id }, body: { api_key: watched.token('brought') } }),
   ).toBeDefined()

@@ -55,7 +55,7 @@ test('a secret that was kept, changed, damaged and refused is found nowhere but 
     await client.raw({ method: 'patch', path }, { body: { payload: watched.token('json'), type: 'json' } }),
   ]
   await app.db.sql`
-    update platform.credential_versions set sealed = overlay(sealed placing '\\x00' from 40) where credential_id = ${credential_id}`
+    update platform.credential_versions set sealed = set_byte(sealed, 39, 255 - get_byte(sealed, 39)) where credential_id = ${credential_id}`
   refused.push(await client.raw({ method: 'post', path: `${path}/secret` }))
   refused.push(await client.raw({ method: 'patch', path }, { body: { type: 'json' } }))
   expect(changed).toBe(200)

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { testApp } from '../test-app.fixture.ts'
 
 const app = await testApp()
@@ -7,6 +7,9 @@ const client = await app.client()
 const { account_id } = client
 
 const CHECKPOINTS = 5000
+// Every step is short; there are many of them.
+vi.setConfig({ testTimeout: 120_000 })
+
 /** A thread of 5,000 checkpoints with four blobs and three writes each. */
 const seed = async (thread_id: string) => {
   const { sql } = app.db
@@ -62,15 +65,14 @@ test('a thread of 5,000 checkpoints is pruned and deleted in small steps, while 
   expect(await client.pruneCheckpoints({ body: all })).toMatchObject({ checkpoints: CHECKPOINTS - 10 })
   const whilePruning = prober(thread_id, CHECKPOINTS + 1)
   let pruned = 0
-  for (let more = true; more;) {
+  // What is put meanwhile may be old enough before all of this is pruned.
+  while (pruned < CHECKPOINTS - 10) {
     const answer = await client.pruneCheckpoints({
       body: { thread_ids: [thread_id], max_age_seconds: 1, keep_last: 10 },
     })
     pruned += answer.checkpoints
-    more = answer.has_more || pruned < CHECKPOINTS - 10
   }
   const longestPruningMs = await whilePruning()
-  expect(pruned).toBeGreaterThanOrEqual(CHECKPOINTS - 10)
 
   const whileDeleting = prober(thread_id, 90_000)
   await client.deleteThread({ body: { thread_id } })

@@ -151,7 +151,7 @@ test('an account is named by id or name, and one that does not exist is not said
 test('a damaged record is named by verify and by reencrypt, and the others are sealed anew', async () => {
   const client = await app.client()
   const [damaged] = await fill(client, 3)
-  await db.sql`update platform.credential_versions set sealed = overlay(sealed placing '\\x00' from 60) where credential_id = ${damaged!.id}`
+  await db.sql`update platform.credential_versions set sealed = set_byte(sealed, 59, 255 - get_byte(sealed, 59)) where credential_id = ${damaged!.id}`
   await keyringOutput('rotate', '--account', client.account_id, '--older-than', '0')
   const { code, output } = await keyringOutput('reencrypt')
   expect(code).toBe(1)

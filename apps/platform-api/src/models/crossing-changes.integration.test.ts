@@ -56,9 +56,14 @@ test.each(['create', 'rename'] as const)('a %s that waits in a circle is tried a
     await tx`set local deadlock_timeout = '1min'`
     await tx`update platform.models set name = 'z' where id = ${a}`
     started = start().catch((error: unknown) => error)
-    await untilSomebodyWaits()
-    // Waits for the request, whose name this is by now.
-    await tx`update platform.models set name = 'a' where id = ${a}`
+    // Waits for the request, whose name this is by now; in one step, before Postgres looks for a circle.
+    await tx.unsafe(`
+      do $$ begin
+        while not exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') loop
+          perform pg_sleep(0.005), pg_stat_clear_snapshot();
+        end loop;
+        update platform.models set name = 'a' where id = '${a}';
+      end $$`)
   })
   const refused = (await started) as ProblemError
   expect([refused.status, refused.problem?.code]).toEqual([409, 'model_exists'])
