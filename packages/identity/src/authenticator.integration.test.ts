@@ -94,7 +94,7 @@ test('a row edited or made past this product opens nothing and is reported', asy
   expect(service.refusals.filter((refusal) => refusal === 'tampered').length).toBeGreaterThanOrEqual(edits.length)
 })
 
-test('too many failures from one address are answered with 429, while warm keys from there go on working', async () => {
+test('too many failures from one address are answered with 429, while keys from there that were valid go on working', async () => {
   const { token } = await issue()
   const service = await start({ failedAttempts: new FailedAttempts({ burst: 5 }) })
   await service.authenticate(present(token), '192.0.2.1')

@@ -67,7 +67,7 @@ export const authenticator = (options: AuthenticatorOptions): Authenticator => {
     const hash = token === null ? null : hashOf(token)
     const remembered = hash === null ? null : cache.peek(hash)
     if (remembered !== null) return remembered.principal
-    admit(address)
+    if (hash === null || !cache.wasValid(hash)) admit(address)
     if (token === null) return refuse('missing', address)
     if (hash === null) return refuse('malformed', address)
     return (await cache.find(hash))?.principal ?? refuse('unknown', address)

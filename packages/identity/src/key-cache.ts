@@ -9,7 +9,8 @@ type Entry = { key: KnownKey; readAt: number }
 
 /**
  * Remembers what a lookup by hash found, for 30 s while announcements of changes arrive and for 1 s while they may not.
- * Unknown keys have a cache of their own, so that a flood of them evicts nobody. Concurrent misses share one lookup.
+ * After that a key is looked up again, but still counts as one that was valid. Unknown keys have a cache of their own, so
+ * that a flood of them evicts nobody. Concurrent misses share one lookup.
  */
 export const keyCache = (
   lookup: (hash: string) => Promise<KnownKey | null>,
@@ -30,8 +31,10 @@ export const keyCache = (
     const isCurrent = () => lookups.get(hash) === found && lookups.delete(hash)
     const remember = (key: KnownKey | null) => {
       if (!isCurrent()) return
-      if (key === null) unknown.set(hash, readAt)
-      else known.set(hash, { key, readAt })
+      if (key === null) {
+        known.delete(hash)
+        unknown.set(hash, readAt)
+      } else known.set(hash, { key, readAt })
     }
     void found.then(remember, isCurrent)
     return found
@@ -43,6 +46,8 @@ export const keyCache = (
       const entry = known.get(hash)
       return entry !== undefined && isFresh(entry, now()) ? entry.key : null
     },
+    /** Whether the key was valid when last looked at, however long ago. */
+    wasValid: (hash: string): boolean => known.has(hash),
     /** Finds a key that {@link peek} did not know. */
     find(hash: string): Promise<KnownKey | null> {
       const readAt = unknown.get(hash)
@@ -57,7 +62,7 @@ export const keyCache = (
     /** Tells whether changes are announced from now on. Whatever was remembered before may be stale. */
     rely(announced: boolean): void {
       ttlMs = announced ? HEARING_TTL_MS : DEAF_TTL_MS
-      known.clear()
+      for (const entry of known.values()) entry.readAt = -Infinity
       unknown.clear()
       lookups.clear()
     },
