@@ -1,3 +1,4 @@
+export { byteaArray, textArray } from './binary-array.ts'
 export { boundTo, withAccount, type Transaction } from './account.ts'
 export { connect, type ConnectOptions, type Database } from './connect.ts'
 export { constraintOf, isRejectedValue, isTransient, sqlStateOf } from './errors.ts'

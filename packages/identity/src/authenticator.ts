@@ -1,5 +1,5 @@
 import { subscribe, type Database } from '@keelson/database'
-import { AccountMismatch, ApiError, type Principal } from '@keelson/service-kit'
+import { AccountMismatch, ApiError, type HeaderReader, type Principal } from '@keelson/service-kit'
 import type { FailedAttempts } from './failed-attempts.ts'
 import { keyCache } from './key-cache.ts'
 import { keyDigest } from './key-digest.ts'
@@ -25,12 +25,12 @@ export type AuthenticatorOptions = {
 
 export type Authenticator = AsyncDisposable & {
   /**
-   * Finds the caller behind a request's headers.
+   * Finds the caller behind a request's headers: at once when the key is warm.
    *
    * @param address where the request came from, for the limit on failed attempts
    * @throws ApiError `unauthenticated`, `account_mismatch`, `rate_limited`, or `unavailable` while the database is
    */
-  authenticate: (headers: Headers, address?: string) => Promise<Principal>
+  authenticate: (headers: HeaderReader, address?: string) => Principal | Promise<Principal>
 }
 
 const CHANNEL = 'keelson_api_key'
@@ -62,27 +62,30 @@ export const authenticator = (options: AuthenticatorOptions): Authenticator => {
     throw new ApiError('rate_limited', 'Too many failed attempts', { retryAfterSeconds })
   }
 
-  const identify = async (headers: Headers, address: string | undefined): Promise<Principal> => {
-    const token = presentedKey(headers, header)
-    const hash = token === null ? null : hashOf(token)
-    const remembered = hash === null ? null : cache.peek(hash)
-    if (remembered !== null) return remembered.principal
+  const find = async (token: string | null, hash: string | null, address: string | undefined): Promise<Principal> => {
     if (hash === null || !cache.wasValid(hash)) admit(address)
     if (token === null) return refuse('missing', address)
     if (hash === null) return refuse('malformed', address)
     return (await cache.find(hash))?.principal ?? refuse('unknown', address)
   }
 
+  const accept = (principal: Principal, headers: HeaderReader): Principal => {
+    const selected = headers.get('x-selected-account-id')
+    if (selected !== null && selected !== principal.account_id) {
+      onRefused('other_account')
+      throw new AccountMismatch(principal)
+    }
+    uses.touch(principal)
+    return principal
+  }
+
   return {
-    async authenticate(headers, address) {
-      const principal = await identify(headers, address)
-      const selected = headers.get('x-selected-account-id')
-      if (selected !== null && selected !== principal.account_id) {
-        onRefused('other_account')
-        throw new AccountMismatch(principal)
-      }
-      uses.touch(principal)
-      return principal
+    authenticate(headers, address) {
+      const token = presentedKey(headers, header)
+      const hash = token === null ? null : hashOf(token)
+      const remembered = hash === null ? null : cache.peek(hash)
+      if (remembered !== null) return accept(remembered.principal, headers)
+      return find(token, hash, address).then((principal) => accept(principal, headers))
     },
     async [Symbol.asyncDispose]() {
       await changes[Symbol.asyncDispose]()

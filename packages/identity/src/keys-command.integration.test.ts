@@ -39,7 +39,11 @@ const output = async (args: string): Promise<string> => {
 const authenticate = async (token: string) => {
   const pepper = await systemSecret(await openAccountKeys(database.db, { KEY_FILE }), 'api-key.pepper')
   await using service = authenticator({ db: database.db, pepper, header: 'x-api-key' })
-  return service.authenticate(new Headers({ 'x-api-key': token })).catch((error: Error) => error)
+  try {
+    return await service.authenticate(new Headers({ 'x-api-key': token }))
+  } catch (error) {
+    return error
+  }
 }
 
 test(

@@ -1,9 +1,11 @@
+import type { HeaderReader } from '@keelson/service-kit'
+
 /** Where a service looks for the key: `authorization` takes `Bearer`, and `x-agent-api-key` for clients that send only that. */
 export type KeyHeader = 'x-api-key' | 'authorization'
 
 const BEARER = /^bearer +([!-~]+)$/i
 
-const fromAuthorization = (headers: Headers): string | null => {
+const fromAuthorization = (headers: HeaderReader): string | null => {
   const authorization = headers.get('authorization')
   const agentKey = headers.get('x-agent-api-key')
   if (authorization === null) return agentKey
@@ -15,5 +17,5 @@ const fromAuthorization = (headers: Headers): string | null => {
  * The key a request presents: `null` when it presents none, and something that is no key when it presents several. A
  * header sent twice arrives joined by a comma, which no key holds.
  */
-export const presentedKey = (headers: Headers, header: KeyHeader): string | null =>
+export const presentedKey = (headers: HeaderReader, header: KeyHeader): string | null =>
   header === 'x-api-key' ? headers.get('x-api-key') : fromAuthorization(headers)

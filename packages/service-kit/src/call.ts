@@ -33,7 +33,6 @@ class OperationCall implements Input, Call {
   readonly ifMatch: readonly string[] | null
   readonly requestId: string
   readonly traceparent: string | null
-  readonly headers: Headers
   readonly respond: Call['respond']
   private readonly request: Request
   private readonly facts: RequestFacts
@@ -46,7 +45,6 @@ class OperationCall implements Input, Call {
     this.ifMatch = ifMatch
     this.requestId = facts.requestId
     this.traceparent = facts.traceparent
-    this.headers = request.headers
     this.respond = {
       header: (name, value) => {
         facts.headers = { ...facts.headers, [name.toLowerCase()]: value }
@@ -59,6 +57,10 @@ class OperationCall implements Input, Call {
 
   get principal(): Principal {
     return this.facts.principal ?? unauthenticated()
+  }
+
+  get headers(): Headers {
+    return this.request.headers
   }
 
   get signal(): AbortSignal {

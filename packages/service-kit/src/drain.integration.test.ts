@@ -11,7 +11,7 @@ const gated = async (drainMs: number) => {
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()
   const service = testService({
     authenticate: async (headers) => {
-      if (headers.has('x-wait')) await gate
+      if (headers.get('x-wait') !== null) await gate
       return { ...ACCOUNT, scopes: null }
     },
   })

@@ -1,4 +1,5 @@
 import { ApiError } from './api-error.ts'
+import type { HeaderReader } from './request-facts.ts'
 
 const TAG = /(W\/)?"([\x21\x23-\x7e]*)"/g
 const TAGS = /^(?:W\/)?"[\x21\x23-\x7e]*"(?:\s*,\s*(?:W\/)?"[\x21\x23-\x7e]*")*$/
@@ -20,7 +21,7 @@ const listedTags = (header: string): Listed[] | null =>
  *
  * @throws ApiError `malformed_request`
  */
-export const ifMatch = (headers: Headers): readonly string[] | null => {
+export const ifMatch = (headers: HeaderReader): readonly string[] | null => {
   const header = headers.get('if-match')?.trim()
   if (header === undefined || header === '*') return null
   const tags = listedTags(header)
@@ -29,7 +30,7 @@ export const ifMatch = (headers: Headers): readonly string[] | null => {
 }
 
 /** Whether a reader has the object already (RFC 9110 §13.1.2); tags that cannot be read are none. */
-export const isKnownTo = (headers: Headers, tag: string | undefined): boolean => {
+export const isKnownTo = (headers: HeaderReader, tag: string | undefined): boolean => {
   const header = headers.get('if-none-match')?.trim()
   if (header === undefined || tag === undefined) return false
   return header === '*' || (listedTags(header)?.some(({ value }) => `"${value}"` === tag) ?? false)

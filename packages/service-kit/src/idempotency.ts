@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ApiError } from './api-error.ts'
 import type { Logger } from './logger.ts'
+import type { HeaderReader } from './request-facts.ts'
 
 /** One attempt to do something once: the same key of the same account on the same operation. */
 export type IdempotentRequest = {
@@ -35,7 +36,7 @@ const KEY = /^(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x2b\x2d-\x7
  *
  * @throws ApiError `malformed_request` for an empty, too long or repeated one
  */
-export const idempotencyKey = (headers: Headers): string | null => {
+export const idempotencyKey = (headers: HeaderReader): string | null => {
   const header = headers.get('idempotency-key')
   if (header === null) return null
   const [, quoted, bare] = KEY.exec(header) ?? []

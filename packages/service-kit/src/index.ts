@@ -18,7 +18,7 @@ export { edgeSettings, processSettings, serverSettings } from './process-setting
 export { problemOf, toApiError } from './problems.ts'
 export { itemReader } from './request-input.ts'
 export { readBody, streamBody } from './request-body.ts'
-export type { RequestFacts } from './request-facts.ts'
+export type { HeaderReader, RequestFacts } from './request-facts.ts'
 export type { RawContext } from './routing.ts'
 export { randomHex } from './random.ts'
 export { repeat, type RepeatOptions } from './repeat.ts'

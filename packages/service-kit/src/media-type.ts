@@ -1,4 +1,5 @@
 import { ApiError } from './api-error.ts'
+import type { HeaderReader } from './request-facts.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/
 const PARAMETER = /^[\w!#$%&'*+.^`|~-]+=(?:"[^"\\]*"|[\w!#$%&'*+.^`|~-]+)$/
@@ -17,7 +18,7 @@ const isUtf8 = (parameter: string): boolean => {
  *
  * @throws ApiError `unsupported_media_type`
  */
-export const requireJson = (headers: Headers): void => {
+export const requireJson = (headers: HeaderReader): void => {
   const contentType = headers.get('content-type')
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding.toLowerCase() !== 'identity') unsupported('The body may not be compressed')

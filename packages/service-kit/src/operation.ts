@@ -50,27 +50,14 @@ export type OperationContext = {
   idempotency: IdempotencyStore | undefined
 }
 
-const identify = async (
-  headers: Headers,
-  facts: RequestFacts,
-  { authenticate, limitRate, proxyHops }: OperationContext,
-): Promise<Principal> => {
-  const principal = await authenticate(headers, clientAddress(facts.incoming, proxyHops))
-  facts.principal = principal
-  limitRate(principal.key_id, facts)
-  return principal
-}
-
-const hasScope = ({ scopes }: Principal, scope: Scope): boolean => scopes === null || scopes.has(scope)
-
 type Answer = { status: number; body: string | Uint8Array<ArrayBuffer> }
 
 const respond = (facts: RequestFacts, { status, body }: Answer, headers = facts.headers): Response =>
   status === 204 ? emptyResponse(facts, headers) : jsonResponse(facts, status, body, headers)
 
 /** What `If-Match` asks of an operation; an object without an entity tag has none that could be listed. */
-const preconditionOf = ({ method, entityTag }: Route, { headers }: Request): readonly string[] | null => {
-  const wanted = isConditional(method) ? ifMatch(headers) : null
+const preconditionOf = ({ method, entityTag }: Route, { received }: RequestFacts): readonly string[] | null => {
+  const wanted = isConditional(method) ? ifMatch(received) : null
   return wanted !== null && !entityTag ? preconditionFailed() : wanted
 }
 
@@ -85,25 +72,34 @@ const ADMISSION_MS = 5_000
 
 /** Finds out who calls and what is asked. */
 const receiver = <R extends Route>(route: R, context: OperationContext) => {
-  const { idempotency, patienceMs } = context
+  const { authenticate, idempotency, limitRate, patienceMs, proxyHops } = context
   const read = inputReader(route)
 
-  const admit = async ({ headers }: Request, facts: RequestFacts, scope: Scope): Promise<void> => {
-    const principal = await identify(headers, facts, context)
-    if (!hasScope(principal, scope)) throw new ApiError('missing_scope', `The key lacks the scope ${scope}`)
+  const identify = (facts: RequestFacts): Principal | Promise<Principal> => {
+    const caller = authenticate(facts.received, clientAddress(facts.incoming, proxyHops))
+    return caller instanceof Promise ? withPatience(Math.min(patienceMs, ADMISSION_MS), facts, caller) : caller
+  }
+
+  const admit = (principal: Principal, facts: RequestFacts, scope: Scope): void => {
+    facts.principal = principal
+    limitRate(principal.key_id, facts)
+    const { scopes } = principal
+    if (scopes !== null && !scopes.has(scope)) throw new ApiError('missing_scope', `The key lacks the scope ${scope}`)
   }
 
   /** Apart, so that the bytes of a body are not kept for as long as its request waits. */
   const receive = async (request: Request, facts: RequestFacts) => {
-    if (route.scope !== null)
-      await withPatience(Math.min(patienceMs, ADMISSION_MS), facts, admit(request, facts, route.scope))
+    if (route.scope !== null) {
+      const caller = identify(facts)
+      admit(caller instanceof Promise ? await caller : caller, facts, route.scope)
+    }
     const params = read.params(facts)
     const query = read.query(facts)
-    const key = idempotency && isRepeatable(route.method) ? idempotencyKey(request.headers) : null
+    const key = idempotency && isRepeatable(route.method) ? idempotencyKey(facts.received) : null
     const bytes = await read.body.bytes(request, facts)
     const body = read.body.parse(bytes)
     const fingerprint = key === null ? null : fingerprintOf(`${facts.path}?${facts.query}`, bytes)
-    return { key, fingerprint, input: { params, query, body, ifMatch: preconditionOf(route, request) } }
+    return { key, fingerprint, input: { params, query, body, ifMatch: preconditionOf(route, facts) } }
   }
 
   const paramsOf = (facts: RequestFacts): Refused<R>['params'] => {
@@ -150,7 +146,7 @@ export const operation = <R extends Route>(
     const work = () => (waitMs > 0 ? run(call) : facts.crowd.during(route.operationId, () => run(call)))
     if (!idempotency || key === null || fingerprint === null || !facts.principal) {
       const answer = await withPatience(patienceMs + waitMs, facts, work())
-      const isKnown = route.method === 'get' && isKnownTo(request.headers, facts.headers?.['etag'])
+      const isKnown = route.method === 'get' && isKnownTo(facts.received, facts.headers?.['etag'])
       return isKnown ? notModifiedResponse(facts) : respond(facts, answer)
     }
 

@@ -20,5 +20,12 @@ export const withPatience = <T>(patienceMs: number, facts: RequestFacts, work: P
       facts.unfinished = work
       reject(takesTooLong())
     }, patienceMs)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
+    const settle = <Outcome>(end: (outcome: Outcome) => void, outcome: Outcome): void => {
+      clearTimeout(timer)
+      end(outcome)
+    }
+    work.then(
+      (result) => settle(resolve, result),
+      (error: unknown) => settle(reject, error),
+    )
   })

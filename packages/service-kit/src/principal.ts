@@ -1,5 +1,6 @@
 import type { Scope } from '@keelson/contracts'
 import { ApiError } from './api-error.ts'
+import type { HeaderReader } from './request-facts.ts'
 
 /** Who is calling, as the API key tells. */
 export type Principal = {
@@ -12,12 +13,12 @@ export type Principal = {
 }
 
 /**
- * Finds the caller behind a request's headers.
+ * Finds the caller behind a request's headers, at once when the key is known.
  *
  * @param address where the request came from, for a limit on failed attempts
  * @throws ApiError `unauthenticated`, `account_mismatch` or `rate_limited`
  */
-export type Authenticate = (headers: Headers, address?: string) => Promise<Principal>
+export type Authenticate = (headers: HeaderReader, address?: string) => Principal | Promise<Principal>
 
 /** A known caller asks for another account than its own. */
 export class AccountMismatch extends ApiError {

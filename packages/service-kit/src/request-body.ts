@@ -53,8 +53,8 @@ const acceptBody = ({ incoming, outgoing }: RequestFacts): void => {
 }
 
 /** The declared length of a body, by which it is refused before the client is asked for it. */
-const declaredLength = ({ headers }: Request, limitBytes: number): number => {
-  const declared = Number(headers.get('content-length') ?? 0)
+const declaredLength = ({ received }: RequestFacts, limitBytes: number): number => {
+  const declared = Number(received.get('content-length') ?? 0)
   if (declared > limitBytes) throw tooLarge(limitBytes, declared > DROPPED_BYTES)
   return declared
 }
@@ -83,7 +83,7 @@ export const readBody = async (
   const hold = (bytes: number) => {
     if (facts.principal && bytes > facts.bodyBytes) bodies.hold(facts, bytes - facts.bodyBytes)
   }
-  hold(declaredLength(request, limitBytes))
+  hold(declaredLength(facts, limitBytes))
   acceptBody(facts)
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -108,7 +108,7 @@ export const readBody = async (
  * @throws ApiError `payload_too_large` for the declared length
  */
 export const streamBody = (request: Request, facts: RequestFacts, limitBytes: number): Readable => {
-  declaredLength(request, limitBytes)
+  declaredLength(facts, limitBytes)
   acceptBody(facts)
   // Whoever stops reading early still owes the client an answer, so the socket stays.
   const source = facts.incoming?.iterator({ destroyOnReturn: false }) ?? request.body ?? []

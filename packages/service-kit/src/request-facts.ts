@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@keelson/contracts'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import type { BodyBudget } from './body-budget.ts'
 import type { Crowd } from './crowd.ts'
@@ -8,8 +8,12 @@ import type { Principal } from './principal.ts'
 /** The sockets behind a request; absent in memory. */
 export type Connection = { incoming?: IncomingMessage; outgoing?: ServerResponse }
 
+/** The headers of a request as they were received; names in lower case. */
+export type HeaderReader = Pick<Headers, 'get'>
+
 /** What is known of one request while it is answered: `c.env` of a raw handler. */
 export type RequestFacts = Connection & {
+  readonly received: HeaderReader
   readonly requestId: string
   /** W3C trace context, when the caller sent a well-formed one. */
   traceparent: string | null
@@ -51,15 +55,28 @@ const pathStart = (target: string): number => {
   return slash === -1 ? target.length : slash
 }
 
+/** Straight from what Node has parsed: a `Headers` over it looks through all names again for each. */
+class IncomingHeaders implements HeaderReader {
+  private readonly fields: IncomingHttpHeaders
+
+  constructor(fields: IncomingHttpHeaders) {
+    this.fields = fields
+  }
+
+  get(name: string): string | null {
+    return this.fields[name]?.toString() ?? null
+  }
+}
+
 /** What is looked at in the head of a request before it is known what it asks for. */
-export type Head = { target: string; header: (name: 'x-request-id' | 'traceparent') => string | null }
+export type Head = { target: string; received: HeaderReader }
 
 export const headOf = ({ url = '/', headers }: IncomingMessage): Head => ({
   target: url,
-  header: (name) => headers[name]?.toString() ?? null,
+  received: new IncomingHeaders(headers),
 })
 
-export const headInMemory = ({ url, headers }: Request): Head => ({ target: url, header: (name) => headers.get(name) })
+export const headInMemory = ({ url, headers }: Request): Head => ({ target: url, received: headers })
 
 const partsOf = (target: string): { path: string; query: string } => {
   const start = pathStart(target)
@@ -74,15 +91,16 @@ const partsOf = (target: string): { path: string; query: string } => {
 export const pathOf = ({ url = '/' }: IncomingMessage): string => partsOf(url).path
 
 export const requestFacts = (
-  { target, header }: Head,
+  { target, received }: Head,
   { incoming, outgoing }: Connection,
   { bodies, crowd }: Pick<RequestFacts, 'bodies' | 'crowd'>,
 ): RequestFacts => {
-  const requestId = header('x-request-id')
-  const traceparent = header('traceparent')
+  const requestId = received.get('x-request-id')
+  const traceparent = received.get('traceparent')
   return {
     ...(incoming && { incoming }),
     ...(outgoing && { outgoing }),
+    received,
     requestId: requestId !== null && REQUEST_ID.test(requestId) ? requestId : randomUUID(),
     traceparent: traceparent !== null && TRACEPARENT.test(traceparent) ? traceparent : null,
     startedAt: performance.now(),

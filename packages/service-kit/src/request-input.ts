@@ -46,7 +46,7 @@ const bodyReader = (limitBytes: number, schema: Schema | undefined) => {
   const readJson = jsonReader(shape)
   return {
     bytes: async (request: Request, facts: RequestFacts): Promise<Uint8Array> => {
-      requireJson(request.headers)
+      requireJson(facts.received)
       return await readBody(request, facts, limitBytes)
     },
     parse: (bytes: Uint8Array): unknown => validate(schema, shape, readJson(bytes)),

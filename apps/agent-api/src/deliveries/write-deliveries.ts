@@ -1,4 +1,4 @@
-import type { Database } from '@keelson/database'
+import { byteaArray, type Database, textArray } from '@keelson/database'
 
 /** An event as it is kept. */
 export type NewDelivery = {
@@ -23,9 +23,6 @@ type Identity = Pick<NewDelivery, 'account_id' | 'id' | 'key_id' | 'source_deliv
 export const identityOf = ({ account_id, id, key_id, source_delivery_id }: Identity): string =>
   JSON.stringify([account_id, key_id, source_delivery_id ?? { id }])
 
-const parameter = (rows: readonly NewDelivery[]): string =>
-  JSON.stringify(rows.map(({ body, ...row }) => ({ ...row, body: body.toString('base64') })))
-
 /**
  * Writes events in one statement, no two of them the same. The results are the ids of those to be attempted. One that
  * waits for its next attempt keeps it when it comes again after its key was switched off.
@@ -34,14 +31,18 @@ export const writeDeliveries = async (
   { sql }: Pick<Database, 'sql'>,
   rows: readonly NewDelivery[],
 ): Promise<(string | null)[]> => {
+  const column = (name: Exclude<keyof NewDelivery, 'body'>) => textArray(rows.map((row) => row[name]))
   const written = await sql<Identity[]>`
     insert into agent.webhook_deliveries as known (account_id, id, agent_id, agent_name, key_id, source,
       source_delivery_id, path, query, headers, body, status, last_error, next_attempt_at)
     select account_id, id, agent_id, agent_name, key_id, source, source_delivery_id, path, query, headers,
-      decode(body, 'base64'), status, last_error, case when status = 'pending' then now() end
-    from json_to_recordset(${parameter(rows)}::text::json) as _(
-      account_id text, id text, agent_id text, agent_name text, key_id text, source text, source_delivery_id text,
-      path text, query text, headers text, body text, status text, last_error text)
+      body, status, last_error, case when status = 'pending' then now() end
+    from unnest(
+      ${column('account_id')}::text[], ${column('id')}::text[], ${column('agent_id')}::text[], ${column('agent_name')}::text[],
+      ${column('key_id')}::text[], ${column('source')}::text[], ${column('source_delivery_id')}::text[],
+      ${column('path')}::text[], ${column('query')}::text[], ${column('headers')}::text[],
+      ${byteaArray(rows.map(({ body }) => body))}::bytea[], ${column('status')}::text[], ${column('last_error')}::text[])
+      as _ (account_id, id, agent_id, agent_name, key_id, source, source_delivery_id, path, query, headers, body, status, last_error)
     order by account_id, key_id, source_delivery_id
     on conflict on constraint webhook_deliveries_source_unique do update
       set status = excluded.status, failures = 0, next_attempt_at = excluded.next_attempt_at

@@ -1,4 +1,4 @@
-import type { Database } from '@keelson/database'
+import { type Database, textArray } from '@keelson/database'
 import type { SpanFacts, SpanPatch } from './span-row.ts'
 
 /** A write of one span, as the statements below take it. */
@@ -11,9 +11,6 @@ type Row = SpanFacts & { account_id: string }
 type CreatedRow = Row & { inserted: boolean }
 
 const keyOf = ({ account_id, id }: { account_id: string; id: string }) => `${account_id} ${id}`
-
-/** The rows of a statement. Payloads travel as JSON strings that hold JSON text, so Postgres never interprets them. */
-const parameter = (writes: readonly SpanWrite[]): string => JSON.stringify(writes)
 
 const inOrder = <One extends Row>(writes: readonly SpanWrite[], rows: readonly One[]): (One | null)[] => {
   const byKey = new Map(rows.map((row) => [keyOf(row), row]))
@@ -28,11 +25,17 @@ const incomingOne = ({ sql }: Database, write: SpanWrite) => sql`
     ${write.input}::text as input, ${write.output}::text as output, ${write.data}::text as data`
 
 /** In the order of their keys, so that statements that meet lock their spans in one order. */
-const incomingMany = ({ sql }: Database, writes: readonly SpanWrite[]) => sql`
-  select * from json_to_recordset(${parameter(writes)}::text::json) as _(
-    account_id text, id text, trace_id text, parent_id text, task_id text, name text,
-    start_time timestamptz, end_time timestamptz, input text, output text, data text)
+const incomingMany = ({ sql }: Database, writes: readonly SpanWrite[]) => {
+  const column = (name: keyof SpanWrite) => textArray(writes.map((write) => write[name]))
+  return sql`
+  select account_id, id, trace_id, parent_id, task_id, name, start_time::timestamptz, end_time::timestamptz, input, output, data
+  from unnest(
+    ${column('account_id')}::text[], ${column('id')}::text[], ${column('trace_id')}::text[], ${column('parent_id')}::text[],
+    ${column('task_id')}::text[], ${column('name')}::text[], ${column('start_time')}::text[], ${column('end_time')}::text[],
+    ${column('input')}::text[], ${column('output')}::text[], ${column('data')}::text[])
+    as _ (account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data)
   order by account_id, id`
+}
 
 const incoming = (db: Database, writes: readonly SpanWrite[]) =>
   writes.length === 1 ? incomingOne(db, writes[0] as SpanWrite) : incomingMany(db, writes)

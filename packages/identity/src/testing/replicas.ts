@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { connect } from '@keelson/database'
-import type { ApiError } from '@keelson/service-kit'
+import type { ApiError, HeaderReader } from '@keelson/service-kit'
 import { eventually, testDatabase } from '@keelson/testing'
 import { expect } from 'vitest'
 import { authenticator, type Authenticator, type AuthenticatorOptions, type Refusal } from '../authenticator.ts'
@@ -16,7 +16,7 @@ export const outcomeOf = (attempt: Promise<unknown>): Promise<string> =>
   )
 
 export const tryKey = ({ authenticate }: Pick<Authenticator, 'authenticate'>, key: string): Promise<string> =>
-  outcomeOf(authenticate(present(key)))
+  outcomeOf((async () => authenticate(present(key)))())
 
 /** A database with one account and one user, and replicas of a service that authenticates against it. */
 export const replicas = async () => {
@@ -42,7 +42,8 @@ export const replicas = async () => {
     const onRefused = (refusal: Refusal) => void refusals.push(refusal)
     const made = owned.use(authenticator({ db: own, pepper, header: 'x-api-key', onRefused, ...options }))
     await eventually(async () => expect(await listeners(name)).toHaveLength(1))
-    return { authenticate: made.authenticate, refusals, name, db: own }
+    const authenticate = async (headers: HeaderReader, address?: string) => made.authenticate(headers, address)
+    return { authenticate, refusals, name, db: own }
   }
 
   return {
