@@ -8,7 +8,7 @@ import { generateKey } from './key-format.ts'
 import { outcomeOf, present, replicas, tryKey } from './testing/replicas.ts'
 
 const fixture = await replicas()
-const { account_id, db, identity_id, issue, pepper, start, store, url } = fixture
+const { account_id, db, identity_id, issue, listeners, pepper, start, store, url } = fixture
 afterAll(() => fixture[Symbol.asyncDispose]())
 
 test('a key tells account, identity, its own id and scopes', async () => {
@@ -106,6 +106,16 @@ test('too many failures from one address are answered with 429, while keys from 
   expect((limited as ApiError).retryAfterSeconds).toBeGreaterThan(0)
   expect(await outcomeOf(service.authenticate(present(token), '192.0.2.1'))).toBe('accepted')
   expect(await outcomeOf(service.authenticate(present('nonsense'), '192.0.2.2'))).toBe('unauthenticated')
+
+  // What was warm is cold when announcements were lost.
+  const [lost] = await listeners(service.name)
+  await db.sql`select pg_terminate_backend(${lost!.pid})`
+  await eventually(async () => {
+    const [listener] = await listeners(service.name)
+    expect(listener?.pid ?? lost!.pid).not.toBe(lost!.pid)
+  })
+  expect(await outcomeOf(service.authenticate(present(token), '192.0.2.1'))).toBe('accepted')
+  expect(await outcomeOf(service.authenticate(present('nonsense'), '192.0.2.1'))).toBe('rate_limited')
 })
 
 test('while the database is away a key that is not warm is answered with 503', async () => {
