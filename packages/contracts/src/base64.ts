@@ -4,8 +4,26 @@ import { checkOf } from './check-of.ts'
 /** A multiple of 4, small enough that no piece of a large text becomes a large object. */
 const PIECE = 32_768
 
-/** There is one canonical text for any bytes: the one they are encoded as. Several times faster than a regular expression. */
-const isCanonical = (text: string): boolean => Buffer.from(text, 'base64').toString('base64') === text
+const decoded = Buffer.allocUnsafeSlow(PIECE)
+
+const paddingOf = (text: string): number => {
+  if (text.endsWith('==')) return 2
+  return text.endsWith('=') ? 1 : 0
+}
+
+/**
+ * There is one canonical text for any bytes: the one they are encoded as. Node's decoder passes over what is no base64, so
+ * that too few bytes come out, takes the letters of base64url as well, and drops stray bits, which only the last four
+ * letters can have. Several times faster than a regular expression, or than encoding all of the bytes again.
+ */
+const isCanonical = (text: string): boolean => {
+  if (text === '') return true
+  if (text.length % 4 !== 0 || text.includes('-') || text.includes('_')) return false
+  const lastBytes = 3 - paddingOf(text)
+  const bytes = decoded.write(text, 'base64')
+  if (bytes !== (text.length / 4 - 1) * 3 + lastBytes) return false
+  return decoded.toString('base64', bytes - lastBytes, bytes) === text.slice(-4)
+}
 
 const arePiecesCanonical = (length: number, piece: (from: number, to: number) => string): boolean => {
   let at = 0
