@@ -40,11 +40,8 @@ class BinaryArray {
   }
 }
 
-/**
- * A parameter of type `text[]` that is neither quoted nor parsed on its way: a column of many rows. A large text may be
- * given as its UTF-8.
- */
-export const textArray = (values: readonly Value[]): string[] =>
+/** A parameter of type `text[]` that is neither quoted nor parsed on its way: a column of many rows. */
+export const textArray = (values: readonly (string | null)[]): string[] =>
   new BinaryArray(OID.text, values) as unknown as string[]
 
 /** The same of type `bytea[]`. */

@@ -1,5 +1,5 @@
-export { byteaArray, textArray } from './binary-array.ts'
 export { boundTo, withAccount, type Transaction } from './account.ts'
+export { byteaArray, textArray } from './binary-array.ts'
 export { connect, type ConnectOptions, type Database } from './connect.ts'
 export { constraintOf, isRejectedValue, isTransient, sqlStateOf } from './errors.ts'
 export { groupCommit, Overloaded, type GroupCommit, type GroupCommitOptions } from './group-commit.ts'

@@ -1,5 +1,5 @@
 import { subscribe, type Database } from '@keelson/database'
-import { AccountMismatch, ApiError, type HeaderReader, type Principal } from '@keelson/service-kit'
+import { AccountMismatch, ApiError, type Authenticate, type HeaderReader, type Principal } from '@keelson/service-kit'
 import type { FailedAttempts } from './failed-attempts.ts'
 import { keyCache } from './key-cache.ts'
 import { keyDigest } from './key-digest.ts'
@@ -30,7 +30,7 @@ export type Authenticator = AsyncDisposable & {
    * @param address where the request came from, for the limit on failed attempts
    * @throws ApiError `unauthenticated`, `account_mismatch`, `rate_limited`, or `unavailable` while the database is
    */
-  authenticate: (headers: HeaderReader, address?: string) => Principal | Promise<Principal>
+  authenticate: Authenticate
 }
 
 const CHANNEL = 'keelson_api_key'

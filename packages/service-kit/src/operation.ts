@@ -89,10 +89,7 @@ const receiver = <R extends Route>(route: R, context: OperationContext) => {
 
   /** Apart, so that the bytes of a body are not kept for as long as its request waits. */
   const receive = async (request: Request, facts: RequestFacts) => {
-    if (route.scope !== null) {
-      const caller = identify(facts)
-      admit(caller instanceof Promise ? await caller : caller, facts, route.scope)
-    }
+    if (route.scope !== null) admit(await identify(facts), facts, route.scope)
     const params = read.params(facts)
     const query = read.query(facts)
     const key = idempotency && isRepeatable(route.method) ? idempotencyKey(facts.received) : null

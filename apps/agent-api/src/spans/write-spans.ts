@@ -28,13 +28,13 @@ const incomingOne = ({ sql }: Database, write: SpanWrite) => sql`
 const incomingMany = ({ sql }: Database, writes: readonly SpanWrite[]) => {
   const column = (name: keyof SpanWrite) => textArray(writes.map((write) => write[name]))
   return sql`
-  select account_id, id, trace_id, parent_id, task_id, name, start_time::timestamptz, end_time::timestamptz, input, output, data
-  from unnest(
-    ${column('account_id')}::text[], ${column('id')}::text[], ${column('trace_id')}::text[], ${column('parent_id')}::text[],
-    ${column('task_id')}::text[], ${column('name')}::text[], ${column('start_time')}::text[], ${column('end_time')}::text[],
-    ${column('input')}::text[], ${column('output')}::text[], ${column('data')}::text[])
-    as _ (account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data)
-  order by account_id, id`
+    select * from unnest(
+      ${column('account_id')}::text[], ${column('id')}::text[], ${column('trace_id')}::text[], ${column('parent_id')}::text[],
+      ${column('task_id')}::text[], ${column('name')}::text[],
+      ${column('start_time')}::text[]::timestamptz[], ${column('end_time')}::text[]::timestamptz[],
+      ${column('input')}::text[], ${column('output')}::text[], ${column('data')}::text[])
+      as _ (account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data)
+    order by account_id, id`
 }
 
 const incoming = (db: Database, writes: readonly SpanWrite[]) =>
