@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { ApiError } from './api-error.ts'
 import type { RequestFacts } from './request-facts.ts'
-import { DROPPED_BYTES } from './unread-body.ts'
+import { DROPPED_BYTES, giveBack } from './unread-body.ts'
 
 const tooLarge = (limitBytes: number, isCut: boolean): ApiError => {
   const headers = isCut ? { connection: 'close' } : {}
@@ -59,9 +59,31 @@ const declaredLength = ({ received }: RequestFacts, limitBytes: number): number 
   return declared
 }
 
-/** At once: left to the collector, the pieces of large bodies are what makes it collect everything. */
-const giveBack = ({ buffer, byteLength }: Uint8Array): void => {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+/** Larger bodies have their place from the start; smaller ones mostly come in one piece. */
+const PIECE_BYTES = 65_536
+
+/**
+ * Puts the pieces of a body together.
+ *
+ * @param declared the length that the parser holds the body to, in bytes; 0 when there is none
+ */
+const bodyOf = (declared: number) => {
+  const place = declared > PIECE_BYTES ? Buffer.allocUnsafeSlow(declared) : null
+  const pieces: Uint8Array[] = []
+  return {
+    add: (piece: Uint8Array, at: number): void => {
+      if (place === null) return void pieces.push(piece)
+      place.set(piece, at)
+      giveBack(piece)
+    },
+    whole: (): Buffer => {
+      if (place !== null) return place
+      if (pieces.length === 1 && pieces[0] instanceof Buffer) return pieces[0]
+      const joined = Buffer.concat(pieces)
+      pieces.forEach(giveBack)
+      return joined
+    },
+  }
 }
 
 /**
@@ -83,23 +105,22 @@ export const readBody = async (
   const hold = (bytes: number) => {
     if (facts.principal && bytes > facts.bodyBytes) bodies.hold(facts, bytes - facts.bodyBytes)
   }
-  hold(declaredLength(facts, limitBytes))
+  const declared = declaredLength(facts, limitBytes)
+  hold(declared)
   acceptBody(facts)
-  const chunks: Uint8Array[] = []
+  const body = bodyOf(incoming && facts.principal ? declared : 0)
   let bytes = 0
   const take = (chunk: Uint8Array): void => {
+    const at = bytes
     bytes += chunk.length
     if (bytes > limitBytes) throw tooLarge(limitBytes, true)
     hold(bytes)
     onBytes?.(chunk.length)
-    chunks.push(chunk)
+    body.add(chunk, at)
   }
   if (incoming) await readIncoming(incoming, take)
   else if (request.body) await readStream(request.body as AsyncIterable<Uint8Array>, take)
-  if (chunks.length === 1 && chunks[0] instanceof Buffer) return chunks[0]
-  const body = Buffer.concat(chunks, bytes)
-  if (incoming) chunks.forEach(giveBack)
-  return body
+  return body.whole()
 }
 
 /**

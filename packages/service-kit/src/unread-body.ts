@@ -15,6 +15,11 @@ export const isStillSending = (incoming: IncomingMessage): boolean => {
   return !isWhole && !destroyed && headers.expect === undefined && !(length > DROPPED_BYTES)
 }
 
+/** Frees what was read, now: left to the collector, the pieces of large bodies are what makes it collect everything. */
+export const giveBack = ({ buffer, byteLength }: Uint8Array): void => {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+}
+
 /** So much is dropped at a time, of all bodies together: faster, and what was dropped would pile up as garbage. */
 const TURN_BYTES = 1_048_576
 const TURN_MS = 25
@@ -50,6 +55,7 @@ export const dropBody = (incoming: IncomingMessage, onEnd: () => void): (() => v
   const onData = (chunk: Buffer): void => {
     left -= chunk.length
     keepPace(incoming, chunk.length)
+    giveBack(chunk)
     if (left < 0) end()
   }
   const stop = (): void => void incoming.off('data', onData).off('close', end).off('end', end)
