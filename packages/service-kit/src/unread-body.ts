@@ -20,7 +20,7 @@ export const giveBack = ({ buffer, byteLength }: Uint8Array): void => {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
-/** So much is dropped at a time, of all bodies together: faster, and what was dropped would pile up as garbage. */
+/** So much is dropped at a time, of all bodies together: reading them faster would take the time of those who are served. */
 const TURN_BYTES = 1_048_576
 const TURN_MS = 25
 
