@@ -87,6 +87,14 @@ const scanScalar = (scan: Scan): void => {
   if (!holdsExactly(scan.text, start, scan.at)) stop(scan, 'number')
 }
 
+/** Of a member that an object does not declare nothing is read, so nothing in it can be wrong but its nesting. */
+const passOver = (scan: Scan, depth: number): void => {
+  skipSpace(scan)
+  const end = valueEnd(scan.text, scan.at, depth, MAX_DEPTH)
+  if (end === -1) stop(scan, 'depth')
+  else scan.at = end
+}
+
 const scanObject = (scan: Scan, shape: Shape | null, depth: number): void => {
   const { path } = scan
   const list: string[] = []
@@ -104,7 +112,9 @@ const scanObject = (scan: Scan, shape: Shape | null, depth: number): void => {
     if (++scan.members > MAX_MEMBERS) return stop(scan, 'members')
     if (skipSpace(scan) !== COLON) return stop(scan, null)
     scan.at++
-    scanValue(scan, shape?.keys?.get(name) ?? shape?.rest ?? null, depth)
+    const member = shape?.keys?.get(name) ?? shape?.rest ?? null
+    if (member === null && shape?.keys) passOver(scan, depth)
+    else scanValue(scan, member, depth)
     code = skipSpace(scan)
     if (code !== COMMA) break
     scan.at++
