@@ -24,7 +24,7 @@ export const settings = {
   ...processSettings({ port: 8081, metricsPort: 9081, serves: 'the API', wakes }),
   ...agentSettings,
   ...edgeSettings,
-  SPAN_RETENTION: setting.durationMs({
+  SPAN_RETENTION: setting.retentionMs({
     default: null,
     description: 'how long spans are kept, such as `90d`; unset, for ever',
   }),

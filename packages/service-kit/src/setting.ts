@@ -51,6 +51,11 @@ const parseDurationMs = (text: string): number | undefined => {
   return amount === undefined ? undefined : Number(amount) * UNIT_MS[unit]!
 }
 
+const parseRetentionMs = (text: string): number | undefined => {
+  const ms = /\d$/.test(text) ? undefined : parseDurationMs(text)
+  return ms !== undefined && ms >= UNIT_MS['h']! && ms <= 36_500 * UNIT_MS['d']! ? ms : undefined
+}
+
 const parseUrl = (text: string, protocols: readonly string[] | undefined): string | undefined => {
   const url = URL.parse(text)
   return url && (protocols?.includes(url.protocol.slice(0, -1)) ?? true) ? text : undefined
@@ -81,6 +86,8 @@ export const setting = {
   flag: maker('`true` or `false`', (text) => WORDS.get(text.toLowerCase())),
   /** Read as milliseconds from `250ms`, `30s`, `5m`, `2h`, `1d` or a bare number of milliseconds. */
   durationMs: maker('a duration such as `30s`', parseDurationMs),
+  /** A duration after which data is deleted, in milliseconds: with its unit, for a bare number is no number of days. */
+  retentionMs: maker('a duration from `1h` to `36500d`, with its unit', parseRetentionMs),
   /** Never has a default; `default: null` makes it optional. */
   secret: maker('a secret', (text) => new Secret(text)) as {
     (options: Optional): Setting<Secret | null>

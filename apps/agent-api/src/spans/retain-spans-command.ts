@@ -7,7 +7,7 @@ const EX_CONFIG = 78
 
 const settings = {
   DATABASE_URL: setting.secret({ description: 'where the spans are' }),
-  SPAN_RETENTION: setting.durationMs({ description: 'how long spans are kept, such as `90d`' }),
+  SPAN_RETENTION: setting.retentionMs({ description: 'how long spans are kept, such as `90d`' }),
 }
 
 /** Deletes the spans that were recorded longer ago than SPAN_RETENTION, and ends. */
