@@ -5,7 +5,7 @@ export type Bounds = { minimum: number; maximum: number }
 /** What a caller reads where it is none, or out of bounds. */
 const whole = ({ minimum, maximum }: Bounds) =>
   z
-    .int({ error: `expected a whole number in digits, from ${minimum} to ${maximum}` })
+    .int({ error: `expected a whole number in digits, from ${minimum} to ${maximum}`, abort: true })
     .min(minimum)
     .max(maximum)
 

@@ -14,6 +14,8 @@ export type Call = {
   readonly headers: Headers
   /** Of which entity tags the object must have one to be changed; `null` asks for nothing. See `requireMatch`. */
   readonly ifMatch: readonly string[] | null
+  /** Whether any `If-Match` was sent: then what is not there may not be made either. */
+  readonly mustExist: boolean
   readonly respond: { header: (name: string, value: string) => void }
   /** Carries the request id. */
   readonly log: Logger
@@ -57,6 +59,10 @@ class OperationCall implements Input, Call {
 
   get principal(): Principal {
     return this.facts.principal ?? unauthenticated()
+  }
+
+  get mustExist(): boolean {
+    return this.facts.received.get('if-match') !== null
   }
 
   get headers(): Headers {

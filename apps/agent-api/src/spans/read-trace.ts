@@ -32,6 +32,31 @@ const unknownCursor = (): never => {
   })
 }
 
+const laterOf = (one: string, other: string): string => (one.slice(0, -1) >= other.slice(0, -1) ? one : other)
+
+/** Of all spans of a trace, in order. */
+const summaryOf = (rows: readonly Row[]): Summary => {
+  const ends = rows.flatMap(({ end_time }) => end_time ?? [])
+  return {
+    span_count: rows.length,
+    start_time: rows[0]?.start_time ?? null,
+    end_time: ends.length === rows.length ? ends.reduce(laterOf, '') : null,
+    cursor_known: true,
+  }
+}
+
+type Place = { account_id: string; trace_id: string; starting_after: string | undefined }
+
+const readSummary = async ({ sql }: Pick<Database, 'sql'>, place: Place): Promise<Summary> => {
+  const { account_id, trace_id, starting_after } = place
+  const [summary] = await sql<[Summary]>`
+    select count(*)::int as span_count, min(start_time) as start_time,
+      case when bool_and(end_time is not null) then max(end_time) end as end_time,
+      ${starting_after === undefined ? sql`true` : sql`bool_or(id = ${starting_after})`} as cursor_known
+    from agent.spans where account_id = ${account_id} and trace_id = ${trace_id}`
+  return summary
+}
+
 /**
  * A page of a trace and what is known of the whole of it; without payloads unless they are asked for.
  *
@@ -58,34 +83,37 @@ export const readTrace = async (
         over (order by start_time, id rows between unbounded preceding and 1 preceding) as bytes_before
       from (${page}) as page) as page
     where coalesce(bytes_before, 0) < ${PAYLOAD_PAGE_BYTES} order by start_time, id`
-  const summary = sql<[Summary]>`
-    select count(*)::int as span_count, min(start_time) as start_time,
-      case when bool_and(end_time is not null) then max(end_time) end as end_time,
-      ${starting_after === undefined ? sql`true` : sql`bool_or(id = ${starting_after})`} as cursor_known
-    from agent.spans where ${ofTrace}`
-  const [[whole], rows] = await Promise.all([summary, sql<Row[]>`${withPayload ? bounded : page}`])
+  const rows = await sql<Row[]>`${withPayload ? bounded : page}`
+  const items = rows.slice(0, limit)
+  const has_more = (rows[0]?.page_rows ?? rows.length) > items.length
+  // What was read at once is told by what was read; the rest is counted after it, so never as less than is shown.
+  const isWhole = starting_after === undefined && !has_more
+  const whole = isWhole ? summaryOf(items) : await readSummary({ sql }, { account_id, trace_id, starting_after })
   if (whole.start_time === null) return notFound('trace')
   if (!whole.cursor_known) unknownCursor()
-  const items = rows.slice(0, limit)
   return {
     trace_id,
     span_count: whole.span_count,
     start_time: whole.start_time,
     end_time: whole.end_time,
     spans: items.map((row) => presentTraceSpan(row, withPayload)),
-    has_more: (rows[0]?.page_rows ?? rows.length) > items.length,
+    has_more,
   }
 }
 
-const presentTraceSpan = (row: Row, withPayload: boolean): TraceSpan => ({
-  id: row.id,
-  name: row.name,
-  start_time: row.start_time,
-  end_time: row.end_time,
-  parent_id: row.parent_id,
-  task_id: row.task_id,
-  input_bytes: row.input_bytes,
-  output_bytes: row.output_bytes,
-  data_bytes: row.data_bytes,
-  ...(withPayload && presentPayloads(row)),
-})
+const presentTraceSpan = (row: Row, withPayload: boolean): TraceSpan => {
+  const payloads = withPayload && presentPayloads(row)
+  const data_bytes = payloads && payloads.data ? Buffer.byteLength(payloads.data.text) : row.data_bytes
+  return {
+    id: row.id,
+    name: row.name,
+    start_time: row.start_time,
+    end_time: row.end_time,
+    parent_id: row.parent_id,
+    task_id: row.task_id,
+    input_bytes: row.input_bytes,
+    output_bytes: row.output_bytes,
+    data_bytes,
+    ...payloads,
+  }
+}

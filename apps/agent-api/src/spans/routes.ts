@@ -42,9 +42,11 @@ export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db'
     presentSpan(await storeOf(principal.account_id).get(params.span_id)),
   )
 
-  service.handle(spans.updateSpan, async ({ params, body, principal }) => {
+  service.handle(spans.updateSpan, async ({ params, body, principal, mustExist }) => {
     refuseOwnParent(params.span_id, body.parent_id)
-    return presentSpan(await storeOf(principal.account_id).patch(patchOf(params.span_id, body)))
+    const store = storeOf(principal.account_id)
+    if (mustExist) await store.get(params.span_id)
+    return presentSpan(await store.patch(patchOf(params.span_id, body)))
   })
 
   service.handle(spans.getTrace, ({ params, query, principal }) =>

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { normaliseTimestamp } from '@keelson/contracts'
 
 /** What a request says, its free-form fields as JSON text; `null` and absent say nothing. */
@@ -65,7 +66,7 @@ export const spanModel = () => {
     FIELDS.some((field) => {
       const [one, other] = [stored[field], facts[field]].map((fact) => (TIMES.has(field) ? instant(fact) : fact))
       return typeof one === 'string' && typeof other === 'string' && one !== other
-    }) || Boolean(stored.data && facts.data && dataText(stored.data) !== dataText(facts.data))
+    }) || Boolean(stored.data && facts.data && !isDeepStrictEqual(stored.data, facts.data))
 
   const change = (id: string, facts: Facts, dataOf: (stored: Facts | undefined) => Data | null): Outcome => {
     const stored = spans.get(id)

@@ -12,7 +12,12 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 const START = '2026-01-01T10:00:00Z'
-const span = (trace_id: string, more: object = {}) => ({ name: 'step', trace_id, start_time: START, ...more })
+const span = <More extends object>(trace_id: string, more?: More) => ({
+  name: 'step',
+  trace_id,
+  start_time: START,
+  ...(more as More),
+})
 
 const problem = async (call: Promise<unknown>) => {
   const error = await call.then(
@@ -68,6 +73,34 @@ describe('create', () => {
       code: 'span_exists',
     })
     expect(await client.getSpan({ params: { span_id: stored.id } })).toEqual(stored)
+  })
+
+  const send = async (method: string, path: string, body: string) => {
+    const headers = { ...client.headers, 'content-type': 'application/json' }
+    const response = await app.service.fetch(new Request(`http://x${path}`, { method, headers, body }))
+    return { status: response.status, text: await response.text() }
+  }
+
+  test('white space, the order of members and patches that were merged make no other facts', async () => {
+    const of = (data: string) => `{"id":"spaced","trace_id":"t1","name":"n","start_time":"${START}","data":${data}}`
+    expect((await send('POST', '/spans', of('{"a": 1, "b": [1, 2]}'))).status).toBe(200)
+    expect((await send('PATCH', '/spans/spaced', '{"data":{}}')).text).toContain('"data":{"a": 1, "b": [1, 2]}')
+    expect((await send('PATCH', '/spans/spaced', '{"data":{"a":1}}')).text).toContain('"data":{"a": 1, "b": [1, 2]}')
+    for (const data of ['{"a": 1, "b": [1, 2]}', '{"b":[1,2],"a":1}'])
+      expect((await send('POST', '/spans', of(data))).status).toBe(200)
+    for (const data of ['{"a":1.0,"b":[1,2]}', '{"a":1,"b":[2,1]}', '{"a":1}'])
+      expect((await send('POST', '/spans', of(data))).status).toBe(409)
+  })
+
+  test('creates that say what patches have made of a span are never refused, however many come at once', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const body = span('t1', { id: `merged ${round}`, data: { a: 1 } })
+      await client.createSpan({ body })
+      await client.updateSpan({ params: { span_id: body.id }, body: { data: { b: 2 } } })
+      const same = { ...body, data: { a: 1, b: 2 } }
+      const spans = await Promise.all([1, 2, 3, 4].map(() => client.createSpan({ body: same })))
+      expect(spans.map(({ data }) => data)).toEqual(spans.map(() => same.data))
+    }
   })
 
   test('an end before the start is 422', async () => {
@@ -166,6 +199,18 @@ describe('patch', () => {
       output: { a: 1 },
     })
   })
+})
+
+test('a patch with If-Match changes what is there, and makes nothing', async () => {
+  const conditional = (span_id: string) =>
+    client.raw(
+      { method: 'patch', path: '/spans/{span_id}' },
+      { params: { span_id }, body: span('p'), headers: { 'if-match': '*' } },
+    )
+  expect((await conditional('not there')).status).toBe(404)
+  expect(await problem(client.getSpan({ params: { span_id: 'not there' } }))).toMatchObject({ status: 404 })
+  await client.createSpan({ body: span('p', { id: 'there' }) })
+  expect((await conditional('there')).status).toBe(200)
 })
 
 describe('tenancy', () => {

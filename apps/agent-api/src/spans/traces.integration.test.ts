@@ -58,6 +58,25 @@ describe('a trace', () => {
     await client.updateSpan({ params: { span_id: 'whole' }, body: { data: { b: 2 } } })
     const { spans } = await getTrace('whole', { include: 'payload' })
     expect(spans[0]).toMatchObject({ input: { a: 1 }, output: null, data: { a: 1, b: 2 } })
+    expect(spans[0]?.data_bytes).toBe('{"a":1,"b":2}'.length)
+  })
+
+  test('never shows more or fewer spans than it counts while others are written', async () => {
+    const over = new AbortController()
+    const write = async (writer: number) => {
+      for (let n = 0; !over.signal.aborted; n += 1)
+        await client.createSpan({ body: span(`${writer}-${n}`, 1, { trace_id: 'busy' }) })
+    }
+    const writing = [1, 2, 3].map(write)
+    await client.createSpan({ body: span('first', 0, { trace_id: 'busy' }) })
+    for (let read = 0; read < 60; read += 1) {
+      const { span_count, spans, has_more } = await getTrace('busy')
+      expect([spans.length, has_more]).toEqual([span_count, false])
+      const page = await getTrace('busy', { limit: 1 })
+      expect(page.span_count).toBeGreaterThanOrEqual(span_count)
+    }
+    over.abort()
+    await Promise.all(writing)
   })
 
   test('of a hundred thousand spans comes in pages that hold each span once', async () => {
@@ -133,7 +152,7 @@ describe('limits', () => {
     expect(await Promise.all([128, 129, 100_000].map(status))).toEqual([200, 422, 422])
   })
 
-  test('data that patches would grow beyond 16 MiB is 413 and stays, replacing keys does not grow it', async () => {
+  test('data that patches would grow beyond 16 MiB is 413 and stays; what replaces does not grow it', async () => {
     const patch = async (data: object) =>
       (
         await client.raw(
@@ -141,16 +160,18 @@ describe('limits', () => {
           { params: { span_id: 'grown' }, body: { data } },
         )
       ).status
+    const grown = async () => (await client.getSpan({ params: { span_id: 'grown' } })).data
     await client.createSpan({ body: span('grown', 1, { data: {} }) })
     const text = 'x'.repeat(3_500_000)
     const statuses: number[] = []
     for (const key of ['a', 'a', 'a', 'b', 'b', 'c', 'd', 'd', 'e']) statuses.push(await patch({ [key]: text }))
-    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 413, 413])
-    expect(Object.keys((await client.getSpan({ params: { span_id: 'grown' } })).data ?? {})).toEqual([
-      'a',
-      'b',
-      'c',
-      'd',
-    ])
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 413])
+    expect(Object.keys((await grown()) ?? {})).toEqual(['a', 'b', 'c', 'd'])
+    const small = 'y'.repeat(300_000)
+    const together = await Promise.all(Array.from({ length: 12 }, () => patch({ e: small })))
+    expect(together).toEqual(together.map(() => 200))
+    expect(await grown()).toMatchObject({ d: text, e: small })
+    expect(await patch([{ only: text }] as object)).toBe(200)
+    expect(await grown()).toEqual([{ only: text }])
   })
 })

@@ -7,6 +7,8 @@ export type SpanWrite = { account_id: string } & SpanPatch
 /** The span as stored after a write, or `null` when the write did not apply. */
 export type Written = SpanFacts | null
 
+type Sql = Pick<Database, 'sql'>
+
 type Row = SpanFacts & { account_id: string }
 type CreatedRow = Row & { inserted: boolean }
 
@@ -18,14 +20,14 @@ const inOrder = <One extends Row>(writes: readonly SpanWrite[], rows: readonly O
 }
 
 /** A lone row travels as plain parameters: that spares a lone caller a tenth of a millisecond. */
-const incomingOne = ({ sql }: Database, write: SpanWrite) => sql`
+const incomingOne = ({ sql }: Sql, write: SpanWrite) => sql`
   select ${write.account_id}::text as account_id, ${write.id}::text as id, ${write.trace_id}::text as trace_id,
     ${write.parent_id}::text as parent_id, ${write.task_id}::text as task_id, ${write.name}::text as name,
     ${write.start_time}::text::timestamptz as start_time, ${write.end_time}::text::timestamptz as end_time,
     ${write.input}::text as input, ${write.output}::text as output, ${write.data}::text as data`
 
 /** In the order of their keys, so that statements that meet lock their spans in one order. */
-const incomingMany = ({ sql }: Database, writes: readonly SpanWrite[]) => {
+const incomingMany = ({ sql }: Sql, writes: readonly SpanWrite[]) => {
   const column = (name: keyof SpanWrite) => textArray(writes.map((write) => write[name]))
   return sql`
     select * from unnest(
@@ -37,11 +39,11 @@ const incomingMany = ({ sql }: Database, writes: readonly SpanWrite[]) => {
     order by account_id, id`
 }
 
-const incoming = (db: Database, writes: readonly SpanWrite[]) =>
+const incoming = (db: Sql, writes: readonly SpanWrite[]) =>
   writes.length === 1 ? incomingOne(db, writes[0] as SpanWrite) : incomingMany(db, writes)
 
 /** Whether a span was new. Most are, and for a lone caller a statement that answers nothing is back sooner. */
-const insertNew = async ({ sql }: Database, write: SpanWrite): Promise<boolean> => {
+const insertNew = async ({ sql }: Sql, write: SpanWrite): Promise<boolean> => {
   const { account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data } = write
   const { count } = await sql`
     insert into agent.spans
@@ -96,11 +98,14 @@ const columns = `account_id, id, trace_id, parent_id, task_id, name, start_time,
  * Changes spans in one statement. Merged `data` is appended to what is there, and folded by its readers. A span that
  * does not exist is created when the write holds all that a span needs. The result is `null` when there was nothing to
  * change, the span would end before it starts, or its `data` would grow beyond its limit.
+ *
+ * @param seen the `data` that the writes are based on; where another is stored by now, nothing changes
  */
 export const changeSpans = async (
-  db: Database,
+  db: Sql,
   writes: readonly SpanWrite[],
   onData: DataChange,
+  seen?: string,
 ): Promise<Written[]> => {
   const { sql } = db
   const fields = sql.unsafe(columns)
@@ -122,6 +127,7 @@ export const changeSpans = async (
       where s.account_id = patch.account_id and s.id = patch.id
         and (coalesce(patch.end_time, s.end_time) >= coalesce(patch.start_time, s.start_time)) is not false
         and (${onData === 'replace'} or patch.data is null or coalesce(s.data_bytes, 0) + octet_length(patch.data) <= ${MAX_DATA_BYTES})
+        ${seen === undefined ? sql`` : sql`and s.data = ${seen}`}
       returning s.*
     ), created as (
       insert into agent.spans (${fields})
@@ -138,9 +144,6 @@ export const changeSpans = async (
 export type Compaction = { account_id: string; id: string; log: string; folded: string }
 
 /** Writes `data` back as one text. Only if nobody patched in between: a compare-and-set, harmless when it loses. */
-export const compactData = async (
-  { sql }: Pick<Database, 'sql'>,
-  { account_id, id, log, folded }: Compaction,
-): Promise<void> => {
+export const compactData = async ({ sql }: Sql, { account_id, id, log, folded }: Compaction): Promise<void> => {
   await sql`update agent.spans set data = ${folded} where account_id = ${account_id} and id = ${id} and data = ${log}`
 }

@@ -5,11 +5,11 @@ import { Id } from '../text.ts'
 import { UtcTimestamp } from '../timestamp.ts'
 import { Span, TraceId } from './span.ts'
 
-const bytes = (of: string) =>
+const bytes = (of: string, note = '') =>
   z
     .int()
     .nullable()
-    .openapi({ description: `The size of \`${of}\` in bytes; \`null\` where it is unset`, example: 512 })
+    .openapi({ description: `The size of \`${of}\` in bytes${note}; \`null\` where it is unset`, example: 512 })
 
 const { id, name, start_time, end_time, parent_id, task_id, input, output, data } = Span.shape
 
@@ -23,7 +23,7 @@ export const TraceSpan = z
     task_id,
     input_bytes: bytes('input'),
     output_bytes: bytes('output'),
-    data_bytes: bytes('data'),
+    data_bytes: bytes('data', ' as it is stored: without payloads, patches count in full until they have been merged'),
     input: input.optional(),
     output: output.optional(),
     data: data.optional(),

@@ -1,0 +1,67 @@
+import { END_BEFORE_START } from '@keelson/contracts/agent'
+import type { Database } from '@keelson/database'
+import { ApiError } from '@keelson/service-kit'
+import { foldData, SEGMENT, segmentsOf } from './data-log.ts'
+import type { SpanFacts, SpanPatch } from './span-row.ts'
+import type { SpanWriter } from './span-writer.ts'
+import { changeSpans, compactData, MAX_DATA_BYTES } from './write-spans.ts'
+
+/** After so many patches, or when they are this large, `data` is written back as one text. */
+const COMPACT_AFTER_SEGMENTS = 8
+const COMPACT_AFTER_CHARACTERS = 1_048_576
+
+const isDueForCompaction = (log: string): boolean =>
+  log.length > COMPACT_AFTER_CHARACTERS ? log.includes(SEGMENT) : segmentsOf(log) > COMPACT_AFTER_SEGMENTS
+
+/** How often a write is tried whose span others change meanwhile. */
+export const ATTEMPTS = 8
+
+export const contended = (): never => {
+  throw new ApiError('unavailable', 'Others are changing the span; try again', { retryAfterSeconds: 1 })
+}
+
+const refuseEarlyEnd = (stored: SpanFacts, patch: SpanPatch): void => {
+  const [start, end] = [patch.start_time ?? stored.start_time, patch.end_time ?? stored.end_time]
+  if (end === null || end.slice(0, -1) >= start.slice(0, -1)) return
+  throw new ApiError('invalid_request', `end_time ${END_BEFORE_START}`, {
+    errors: [{ path: 'end_time', message: END_BEFORE_START }],
+  })
+}
+
+type Deps = Pick<Database, 'sql'> & {
+  writer: SpanWriter
+  account_id: string
+  get: (id: string) => Promise<SpanFacts>
+}
+
+/** Changes the spans of one account. */
+export const spanChanger = ({ sql, writer, account_id, get }: Deps) => {
+  const compact = ({ id, data }: SpanFacts): Promise<void> | undefined =>
+    data !== null && isDueForCompaction(data)
+      ? compactData({ sql }, { account_id, id, log: data, folded: foldData(data) })
+      : undefined
+
+  /** Of a change that did not apply: says why, or merges `data` here, where the log alone would be too long. */
+  const mergeHere = async (kind: 'put' | 'patch', patch: SpanPatch): Promise<SpanFacts | null> => {
+    const stored = await get(patch.id)
+    refuseEarlyEnd(stored, patch)
+    if (kind === 'put' || patch.data === null || stored.data === null) return null
+    const log = `${stored.data}${SEGMENT}${patch.data}`
+    if (Buffer.byteLength(log) <= MAX_DATA_BYTES) return null
+    const data = foldData(log)
+    if (Buffer.byteLength(data) > MAX_DATA_BYTES)
+      throw new ApiError('payload_too_large', `data would grow beyond ${MAX_DATA_BYTES} bytes`)
+    const [row] = await changeSpans({ sql }, [{ ...patch, data, account_id }], 'replace', stored.data)
+    return row ?? null
+  }
+
+  return async (kind: 'put' | 'patch', patch: SpanPatch): Promise<SpanFacts> => {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const row = (await writer[kind]({ ...patch, account_id })) ?? (await mergeHere(kind, patch))
+      if (row === null) continue
+      await compact(row)
+      return row
+    }
+    return contended()
+  }
+}
