@@ -9,6 +9,7 @@ import {
   createServiceUser,
   freePort,
   keepProcess,
+  NODE_FLAGS,
   SERVICES,
   waitUntilReady,
   type Service,
@@ -90,7 +91,7 @@ export const startServices = async (
       ...service.env(environment),
       ...settings,
     }
-    const command = [process.execPath, `--inspect=127.0.0.1:${port[name] + INSPECTOR_OFFSET}`, file]
+    const command = [process.execPath, ...NODE_FLAGS, `--inspect=127.0.0.1:${port[name] + INSPECTOR_OFFSET}`, file]
     const log = join(directory, `${name}.log`)
     const running = keepProcess(command, { env, stopSignal: 'TERM', output: openSync(log, 'w') })
     stack.defer(async () => void (await running.stop()))

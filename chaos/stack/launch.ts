@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { freePort, type ServiceName } from '@keelson/local-stack'
+import { freePort, NODE_FLAGS, type ServiceName } from '@keelson/local-stack'
 import type { History } from '../history.ts'
 import { startVictim, type Victim } from './process.ts'
 import { PROCESSES, serviceOf, settingsOf, type ProcessName } from './services.ts'
@@ -51,7 +51,7 @@ export const processStarter = (options: StarterOptions) => {
   return async (name: AnyName): Promise<Victim> =>
     startVictim({
       name,
-      command: [process.execPath, join(directory, serviceOf(name).bundle)],
+      command: [process.execPath, ...NODE_FLAGS, join(directory, serviceOf(name).bundle)],
       env: settingsOf(name, port[name], await linked(name)),
       log: join(directory, `${name}.log`),
       isReady: isReady(port[name]),

@@ -6,4 +6,11 @@ export type { LocalJson } from './local-json.ts'
 export { startPostgres, type EmbeddedPostgres } from './postgres.ts'
 export { startService, waitUntilReady } from './service-process.ts'
 export { createServiceUser } from './service-user.ts'
-export { METRICS_OFFSET, SERVICES, type Service, type ServiceName, type StackEnvironment } from './services.ts'
+export {
+  METRICS_OFFSET,
+  NODE_FLAGS,
+  SERVICES,
+  type Service,
+  type ServiceName,
+  type StackEnvironment,
+} from './services.ts'

@@ -20,6 +20,12 @@ export type Service = {
   env: (stack: StackEnvironment) => Record<string, string | undefined>
 }
 
+/**
+ * What Node is started with, here as in the images: with hundreds of requests under way, twice the young generation
+ * halves how often they are copied.
+ */
+export const NODE_FLAGS = ['--max-semi-space-size=32']
+
 /** A service's metrics are served on its port plus this. */
 export const METRICS_OFFSET = 1000
 
