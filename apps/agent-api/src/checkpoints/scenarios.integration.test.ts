@@ -45,6 +45,14 @@ describe('what savers of the original rely on', () => {
     })
   })
 
+  test('without a parent, null or empty, a checkpoint has none', async () => {
+    for (const more of [{}, { parent_checkpoint_id: null }, { parent_checkpoint_id: '' }]) {
+      await put('orphan', 'cp-1', more)
+      expect(await get('orphan')).toMatchObject({ parent_checkpoint_id: null })
+      await client.deleteThread({ body: { thread_id: 'orphan' } })
+    }
+  })
+
   test('putting the same id twice leaves the second checkpoint and metadata', async () => {
     await put('twice', 'cp-1', { checkpoint: { v: 1 }, metadata: { step: 1 } })
     await put('twice', 'cp-1', { checkpoint: { v: 2 }, metadata: { step: 2 } })

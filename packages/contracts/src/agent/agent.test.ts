@@ -111,6 +111,11 @@ describe('a checkpoint', () => {
     })
   })
 
+  test.each([null, ''])('the parent %j is none', (parent_checkpoint_id) => {
+    const put = PutCheckpointRequest.parse({ ...key, checkpoint: {}, parent_checkpoint_id })
+    expect(put.parent_checkpoint_id).toBeUndefined()
+  })
+
   test.each<[unknown, string]>([
     ['00000000000000000000000000000002.0.52', '00000000000000000000000000000002.0.52'],
     [2, '2'],

@@ -18,13 +18,20 @@ export const checkpointNs = givenOr(CheckpointNs, '').openapi({
   description: 'The namespace; empty for the root graph',
 })
 
-/** Absent, `null` and the empty text all mean the latest: clients that exist send each of them. */
-export const latestOr = z
-  .preprocess((value: string | null | undefined) => (value === '' ? undefined : value), given(textWithin(255)))
-  .openapi({
-    description: 'The latest when left out, `null` or empty',
-    example: '1f0c6a51-9b1a-6d5e-8001-7c3f2e9d4b10',
-  })
+/** Absent, `null` and the empty text all mean that none is named: clients that exist send each of them. */
+const idOrNone = z.preprocess(
+  (value: string | null | undefined) => (value === '' ? undefined : value),
+  given(textWithin(255)),
+)
+
+export const latestOr = idOrNone.openapi({
+  description: 'The latest when left out, `null` or empty',
+  example: '1f0c6a51-9b1a-6d5e-8001-7c3f2e9d4b10',
+})
+
+export const parentOrNone = idOrNone.openapi({
+  description: 'Where it comes from, kept from the first put; nowhere when left out, `null` or empty',
+})
 
 export const INCLUDES = ['blobs', 'pending_writes', 'parent_pending_sends'] as const
 

@@ -12,6 +12,7 @@ import {
   latestOr,
   NewCheckpointBlob,
   NewCheckpointWrite,
+  parentOrNone,
   ThreadId,
 } from './checkpoint-fields.ts'
 import { DeltaHistoryRequest, DeltaHistoryResponse } from './delta-history.ts'
@@ -39,9 +40,7 @@ export const PutCheckpointRequest = z
     thread_id: ThreadId,
     checkpoint_ns: checkpointNs,
     checkpoint_id: CheckpointId,
-    parent_checkpoint_id: given(textWithin(255)).openapi({
-      description: 'Where it comes from; kept from the first put',
-    }),
+    parent_checkpoint_id: parentOrNone,
     checkpoint: FreeFormObject.openapi({ description: 'Kept as sent', example: { v: 4, channel_versions: {} } }),
     metadata: givenOr(FreeFormObject, {}).openapi({
       description: 'Kept as sent',
