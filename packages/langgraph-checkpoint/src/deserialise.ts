@@ -1,5 +1,6 @@
 import type { CheckpointPendingWrite, CheckpointTuple, SerializerProtocol } from '@langchain/langgraph-checkpoint'
 import { maxChannelVersion, TASKS } from '@langchain/langgraph-checkpoint'
+import { LANGGRAPH_JSON } from './langgraph-json.ts'
 import type { WireBlob, WireTuple, WireWrite } from './wire.ts'
 
 type Value = { type: string | null; blob: Uint8Array }
@@ -52,7 +53,7 @@ export const loadTuple = async (serde: SerializerProtocol, tuple: WireTuple): Pr
       channel_versions,
       channel_values,
     } as unknown as CheckpointTuple['checkpoint'],
-    metadata: await serde.loadsTyped('json', metadata),
+    metadata: await LANGGRAPH_JSON.loadsTyped('json', metadata),
     pendingWrites: await loadWrites(serde, tuple.pending_writes),
     ...(parent_checkpoint_id !== null && { parentConfig: configOf(thread_id, checkpoint_ns, parent_checkpoint_id) }),
   }

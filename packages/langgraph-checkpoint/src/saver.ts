@@ -11,7 +11,7 @@ import type {
   PendingWrite,
   SerializerProtocol,
 } from '@langchain/langgraph-checkpoint'
-import { BaseCheckpointSaver, getCheckpointId, WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint'
+import { BaseCheckpointSaver, copyCheckpoint, getCheckpointId, WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint'
 import { connection, type Connection, type ConnectionOptions } from './connection.ts'
 import { hasOldSends, load, loadTuple, loadWrites } from './deserialise.ts'
 import { joinJson, parseAnswer } from './json-bytes.ts'
@@ -19,7 +19,7 @@ import { dumpBlobs, dumpMetadata, dumpWrites, jsonWith } from './serialise.ts'
 import { valuesOfHistory, valuesOfTuple, type WireDeltaHistory, type WireTuple } from './wire.ts'
 
 export type KeelsonSaverOptions = ConnectionOptions & {
-  /** How values are turned into bytes; LangGraph's own when left out. */
+  /** How values of channels, and what tasks write, are turned into bytes; LangGraph's own when left out. */
   serde?: SerializerProtocol
 }
 
@@ -109,10 +109,11 @@ export class KeelsonSaver extends BaseCheckpointSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     const { thread_id, checkpoint_ns, checkpoint_id: parent } = placeOf(config)
-    const { channel_values, ...rest } = checkpoint
+    // Only what LangGraph itself copies: old checkpoints have further members, which may hold values as well.
+    const { channel_values, ...rest } = copyCheckpoint(checkpoint)
     const [blobs, metadataJson] = await Promise.all([
       dumpBlobs(this.serde, channel_values, newVersions),
-      dumpMetadata(this.serde, metadata),
+      dumpMetadata(metadata),
     ])
     const place = { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id }
     const facts = { ...place, ...(parent && { parent_checkpoint_id: parent }), checkpoint: rest }

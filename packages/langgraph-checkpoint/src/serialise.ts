@@ -7,6 +7,7 @@ import type {
 } from '@langchain/langgraph-checkpoint'
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint'
 import { Base64, type JsonParts } from './json-bytes.ts'
+import { LANGGRAPH_JSON } from './langgraph-json.ts'
 
 const quoted = (value: unknown): string => JSON.stringify(value)
 
@@ -42,9 +43,9 @@ export const dumpWrites = (serde: SerializerProtocol, task_id: string, writes: P
     }),
   )
 
-/** Metadata stays readable JSON, so that it can be filtered by; what JSON lacks is spelled as the serialiser does. */
-export const dumpMetadata = async (serde: SerializerProtocol, metadata: CheckpointMetadata): Promise<JsonParts> => {
-  const [, bytes] = await serde.dumpsTyped(metadata)
+/** Metadata stays readable JSON, so that it can be filtered by; what JSON lacks is spelled as LangGraph does. */
+export const dumpMetadata = async (metadata: CheckpointMetadata): Promise<JsonParts> => {
+  const [, bytes] = await LANGGRAPH_JSON.dumpsTyped(metadata)
   return [new TextDecoder().decode(bytes)]
 }
 

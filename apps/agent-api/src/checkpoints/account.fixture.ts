@@ -6,6 +6,13 @@ type Put = Parameters<Awaited<ReturnType<App['client']>>['putCheckpoint']>[0]['b
 
 export const base64 = (text: string) => Buffer.from(text).toString('base64')
 
+/** Everything that is iterated, at once. */
+export const all = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
+  const list: Item[] = []
+  for await (const item of items) list.push(item)
+  return list
+}
+
 /** The code of the problem a call fails with, or `ok`. */
 export const codeOf = async (call: Promise<unknown>): Promise<string> => {
   try {

@@ -1,10 +1,11 @@
 import { KeelsonSaver } from '@keelson/langgraph-checkpoint'
 import { listen } from '@keelson/service-kit'
-import { Annotation, Command, END, interrupt, START, StateGraph, type StateSnapshot } from '@langchain/langgraph'
+import { Annotation, Command, END, interrupt, START, StateGraph } from '@langchain/langgraph'
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint'
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testApp } from '../test-app.fixture.ts'
+import { all } from './account.fixture.ts'
 
 const app = await testApp()
 const server = await listen(app.service, { host: '127.0.0.1', port: 0, metricsPort: 0, drainMs: 1000 })
@@ -38,12 +39,6 @@ const reviewGraph = (checkpointer: BaseCheckpointSaver) =>
     .addEdge('finish', END)
     .compile({ checkpointer })
 
-const historyOf = async (snapshots: AsyncIterable<StateSnapshot>): Promise<StateSnapshot[]> => {
-  const history: StateSnapshot[] = []
-  for await (const snapshot of snapshots) history.push(snapshot)
-  return history
-}
-
 describe('a LangGraph graph', () => {
   test('runs nodes in parallel, pauses, resumes with another process, and travels back', async () => {
     const config = { configurable: { thread_id: 'review' } }
@@ -55,7 +50,7 @@ describe('a LangGraph graph', () => {
     expect(resumed).toEqual({ log: ['start', 'left', 'right', 'finished: yes'], answer: 'yes' })
 
     const graph = reviewGraph(saver)
-    const history = await historyOf(graph.getStateHistory(config))
+    const history = await all(graph.getStateHistory(config))
     expect(history.map(({ next }) => next.toSorted())).toEqual([
       [],
       ['finish'],
@@ -92,7 +87,7 @@ describe('a LangGraph graph', () => {
       .compile({ checkpointer: saver })
     const config = { configurable: { thread_id: 'long' }, recursionLimit: 200 }
     await graph.invoke({ count: 0 }, config)
-    const history = await historyOf(graph.getStateHistory(config))
+    const history = await all(graph.getStateHistory(config))
     expect(history.slice(0, -1).map(({ values }) => values.count)).toEqual(
       Array.from({ length: 121 }, (_, index) => 120 - index),
     )
@@ -111,7 +106,7 @@ describe('a fork with updateState', () => {
       .compile({ checkpointer })
     const config = { configurable: { thread_id: 'forked' } }
     await graph.invoke({ log: ['start'] }, config)
-    const [last, beforeReview] = await historyOf(graph.getStateHistory(config))
+    const [last, beforeReview] = await all(graph.getStateHistory(config))
     const forked = await graph.updateState(beforeReview!.config, { answer: 'changed by hand', log: ['by hand'] })
     const onFork = (await graph.getState(forked)).values
     return { onFork, onFirstBranch: (await graph.getState(last!.config)).values }
