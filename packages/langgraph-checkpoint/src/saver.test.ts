@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { json as toJson } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { KeelsonSaver } from './saver.ts'
 
@@ -8,18 +9,20 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void
 /** A server that gives these answers, one after the other; the last one again and again. */
 const serving = async (...answers: Answer[]) => {
   const requests: string[] = []
-  const server = createServer((request, response) => {
+  const bodies: unknown[] = []
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
     requests.push(request.url ?? '')
-    request.resume()
-    request.on('end', () => answers[Math.min(requests.length, answers.length) - 1]?.(request, response))
-  })
+    bodies.push(await toJson(request))
+    answers[Math.min(requests.length, answers.length) - 1]?.(request, response)
+  }
+  const server = createServer((request, response) => void take(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base/`
   const stop = () => {
     server.closeAllConnections()
     server.close()
   }
-  return { baseUrl, requests, [Symbol.dispose]: stop }
+  return { baseUrl, requests, bodies, [Symbol.dispose]: stop }
 }
 
 const json =
@@ -80,6 +83,34 @@ test('a list is read only as far as it is iterated', async () => {
     break
   }
   expect(server.requests).toHaveLength(1)
+})
+
+test('a write has its task, the path of it, and an idx that only a special channel chooses', async () => {
+  using server = await serving(json(204, null))
+  const place = { configurable: { thread_id: 't', checkpoint_id: 'c' } }
+  const saver = saverOf(server.baseUrl)
+  await saver.putWrites(
+    place,
+    [
+      ['constructor', 1],
+      ['__resume__', 2],
+    ],
+    'task',
+    '~__pregel_pull, node',
+  )
+  await saver.putWrites(place, [['__interrupt__', 3]], 'task')
+  const write = { task_id: 'task', type: 'json' }
+  const task_path = '~__pregel_pull, node'
+  expect(server.bodies).toMatchObject([
+    {
+      upsert: false,
+      writes: [
+        { ...write, task_path, idx: 0, channel: 'constructor', blob: 'MQ==' },
+        { ...write, task_path, idx: -4, channel: '__resume__', blob: 'Mg==' },
+      ],
+    },
+    { upsert: true, writes: [{ ...write, task_path: '', idx: -3, channel: '__interrupt__', blob: 'Mw==' }] },
+  ])
 })
 
 test('versions sort as text by their number and are never the same twice', () => {

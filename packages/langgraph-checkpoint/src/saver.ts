@@ -11,11 +11,11 @@ import type {
   PendingWrite,
   SerializerProtocol,
 } from '@langchain/langgraph-checkpoint'
-import { BaseCheckpointSaver, copyCheckpoint, getCheckpointId, WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint'
+import { BaseCheckpointSaver, copyCheckpoint, getCheckpointId } from '@langchain/langgraph-checkpoint'
 import { connection, type Connection, type ConnectionOptions } from './connection.ts'
 import { hasOldSends, load, loadTuple, loadWrites } from './deserialise.ts'
 import { joinJson, parseAnswer } from './json-bytes.ts'
-import { dumpBlobs, dumpMetadata, dumpWrites, jsonWith } from './serialise.ts'
+import { dumpBlobs, dumpMetadata, dumpWrites, isSpecial, jsonWith } from './serialise.ts'
 import { valuesOfHistory, valuesOfTuple, type WireDeltaHistory, type WireTuple } from './wire.ts'
 
 export type KeelsonSaverOptions = ConnectionOptions & {
@@ -122,11 +122,12 @@ export class KeelsonSaver extends BaseCheckpointSaver {
     return { configurable: place }
   }
 
-  async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+  /** @param taskPath where the task is in the graph; LangGraph tells it from checkpoint 1.2 on */
+  async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string, taskPath = ''): Promise<void> {
     const place = placeOf(config)
     if (!place.checkpoint_id) throw new Error('config.configurable.checkpoint_id is required')
-    const upsert = writes.every(([channel]) => channel in WRITES_IDX_MAP)
-    const json = await dumpWrites(this.serde, taskId, writes)
+    const upsert = writes.every(([channel]) => isSpecial(channel))
+    const json = await dumpWrites(this.serde, { task_id: taskId, task_path: taskPath }, writes)
     await this.#connection.post('/checkpoints/put-writes', joinJson(jsonWith({ ...place, upsert }, { writes: json })))
   }
 

@@ -34,14 +34,21 @@ export const dumpBlobs = (serde: SerializerProtocol, values: Checkpoint['channel
     }),
   )
 
-export const dumpWrites = (serde: SerializerProtocol, task_id: string, writes: PendingWrite[]): Promise<JsonParts> =>
-  listOf(
+/** Whether writes to a channel have an index of their own, and replace each other. */
+export const isSpecial = (channel: string): boolean => Object.hasOwn(WRITES_IDX_MAP, channel)
+
+/** A task, and where it is in the graph; writes are ordered by both. */
+type Task = { task_id: string; task_path: string }
+
+export const dumpWrites = (serde: SerializerProtocol, task: Task, writes: PendingWrite[]): Promise<JsonParts> => {
+  const ofTask = `{"task_id":${quoted(task.task_id)},"task_path":${quoted(task.task_path)}`
+  return listOf(
     writes.map(async ([channel, value], position) => {
-      const idx = WRITES_IDX_MAP[channel] ?? position
-      const head = `{"task_id":${quoted(task_id)},"idx":${idx},"channel":${quoted(channel)},`
-      return [head, ...(await dump(serde, value))]
+      const idx = isSpecial(channel) ? WRITES_IDX_MAP[channel] : position
+      return [`${ofTask},"idx":${idx},"channel":${quoted(channel)},`, ...(await dump(serde, value))]
     }),
   )
+}
 
 /** Metadata stays readable JSON, so that it can be filtered by; what JSON lacks is spelled as LangGraph does. */
 export const dumpMetadata = async (metadata: CheckpointMetadata): Promise<JsonParts> => {

@@ -53,19 +53,19 @@ export const deltaHistory = async (
             and b.channel = named.channel and b.version = named.version and b.blob is not null and b.type <> 'empty')) as found
       where cardinality(still.wanted) > 0
     ) cycle checkpoint_id set is_cycle using path, found as materialized (
-      select true as is_seed, 0 as depth, chain.checkpoint_id, named.channel, named.version, b.type, b.blob, null as task_id, null::integer as idx
+      select true as is_seed, 0 as depth, chain.checkpoint_id, named.channel, named.version, b.type, b.blob, null as task_path, null as task_id, null::integer as idx
       from chain, unnest(seeded, seed_versions) as named (channel, version), lateral (
         select type, blob from agent.checkpoint_blobs as b where ${ofThread} and b.channel = named.channel and b.version = named.version limit 1) as b
       union all
-      select false, depth, chain.checkpoint_id, w.channel, null, w.type, w.blob, w.task_id, w.idx
+      select false, depth, chain.checkpoint_id, w.channel, null, w.type, w.blob, w.task_path, w.task_id, w.idx
       from chain, lateral (
-        select channel, type, blob, task_id, idx from agent.checkpoint_writes as w
+        select channel, type, blob, task_path, task_id, idx from agent.checkpoint_writes as w
         where ${ofThread} and w.checkpoint_id = chain.checkpoint_id and w.channel = any (chain.wanted) offset 0) as w
       where depth > 0 and not is_cycle
     )
     select is_seed, checkpoint_id, channel, version, type, replace(encode(blob, 'base64'), E'\n', '') as blob, task_id, idx
     from found where (select sum(octet_length(blob)) from found) <= ${maxBytes}::bigint or agent.refuse('tuple_too_large')
-    order by is_seed desc, depth desc, task_id, idx`)
+    order by is_seed desc, depth desc, task_path collate "C", task_id collate "C", idx`)
   return {
     channels: channels.map((channel) =>
       historyOf(

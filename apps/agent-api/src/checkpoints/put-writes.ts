@@ -54,7 +54,9 @@ const statementOf = (puts: string, writes: string, upsert: boolean): string => `
   select account_id, thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, decode(blob, 'base64'), task_path
   from admitted, incoming join (${writes}) as writes using (put)
   on conflict (account_id, thread_id, checkpoint_ns, checkpoint_id, task_id, idx) ${
-    upsert ? 'do update set channel = excluded.channel, type = excluded.type, blob = excluded.blob' : 'do nothing'
+    upsert
+      ? 'do update set channel = excluded.channel, type = excluded.type, blob = excluded.blob, task_path = excluded.task_path'
+      : 'do nothing'
   }`
 
 /**

@@ -22,29 +22,22 @@ const FOUND_BLOBS = `blobs as materialized (
         and b.channel = named.channel and b.version = named.version limit 1) as b
   )`
 
-const foundWrites = (
-  part: keyof Parts,
-  checkpoint_id: string,
-  condition: string,
-  order: string,
-) => `${part} as materialized (
+// LangGraph applies and replays the writes of a step in this order.
+const WRITE_ORDER = 'task_path, task_id, idx'
+
+const foundWrites = (part: keyof Parts, checkpoint_id: string, condition: string) => `${part} as materialized (
     select item, task_id, idx, channel, type, blob
     from found, lateral (
       select * from agent.checkpoint_writes as w
       where w.account_id = $1 and w.thread_id = found.thread_id and w.checkpoint_ns = found.checkpoint_ns
         and w.checkpoint_id = found.${checkpoint_id} ${condition} offset 0) as w
-    order by item, ${order}
+    order by item, ${WRITE_ORDER}
   )`
 
 const FOUND: Record<keyof Parts, string> = {
   blobs: FOUND_BLOBS,
-  pending_writes: foundWrites('pending_writes', 'checkpoint_id', '', 'task_id, idx'),
-  parent_pending_sends: foundWrites(
-    'parent_pending_sends',
-    'parent_checkpoint_id',
-    `and w.channel = '__pregel_tasks'`,
-    'task_path, task_id, idx',
-  ),
+  pending_writes: foundWrites('pending_writes', 'checkpoint_id', ''),
+  parent_pending_sends: foundWrites('parent_pending_sends', 'parent_checkpoint_id', `and w.channel = '__pregel_tasks'`),
 }
 
 /** No join, so that what was found in order stays in order. */

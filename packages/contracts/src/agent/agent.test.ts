@@ -149,6 +149,7 @@ describe('a checkpoint', () => {
     [{ blob: null }, 'blob'],
     [{ blob: '' }, null],
     [{ type: null, task_path: null }, null],
+    [{ task_path: 'x'.repeat(16_385) }, 'task_path'],
   ])('a write with %j is refused at %j', (fields, path) => {
     const writes = [{ task_id: 'a', idx: 0, channel: 'c', type: 'json', blob: 'YQ==', ...fields }]
     expect(refusal(PutCheckpointWritesRequest, { ...key, writes })).toBe(path && `writes.0.${path}`)

@@ -66,6 +66,8 @@ export const NewCheckpointBlob = z
   .openapi('NewCheckpointBlob', { description: 'The value of a channel; written once for each version' })
 
 const INT4 = 2_147_483_647
+/** A task that a task calls has the whole path of its caller in its own. */
+const MAX_TASK_PATH_BYTES = 16_384
 
 export const NewCheckpointWrite = z
   .object({
@@ -78,6 +80,8 @@ export const NewCheckpointWrite = z
     channel: Channel,
     type: given(typeTag).openapi({ description: 'How the client serialised the value; opaque', example: 'json' }),
     blob: Base64,
-    task_path: givenOr(textWithin(1000), '').openapi({ description: 'The path of the task in the graph' }),
+    task_path: givenOr(textWithin(MAX_TASK_PATH_BYTES), '').openapi({
+      description: 'The path of the task in the graph; writes are answered in its order',
+    }),
   })
   .openapi('NewCheckpointWrite', { description: 'What a task wrote before its step was done' })

@@ -41,11 +41,10 @@ const facts = {
   metadata: FreeFormObject.openapi({ description: 'Kept as sent', example: { source: 'loop', step: 1 } }),
 }
 
-const writesInOrder = z.array(CheckpointWrite).openapi({ description: 'By task, then idx' })
-const parentSends = z
-  .array(CheckpointWrite)
-  .optional()
-  .openapi({ description: "The parent's writes to `__pregel_tasks`; there when asked for. Extension" })
+const writesInOrder = z.array(CheckpointWrite).openapi({ description: 'By task_path, task_id, then idx' })
+const parentSends = z.array(CheckpointWrite).optional().openapi({
+  description: "The parent's writes to `__pregel_tasks`, in the same order; there when asked for. Extension",
+})
 
 export const CheckpointGetTupleResponse = z
   .object({

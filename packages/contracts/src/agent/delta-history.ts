@@ -25,7 +25,8 @@ export const DeltaChannelHistory = z
   .object({
     channel: z.string().openapi({ example: 'messages' }),
     writes: z.array(DeltaWrite).openapi({
-      description: 'Oldest checkpoint first, then by task and idx; without those of the checkpoint itself',
+      description:
+        'Oldest checkpoint first, then by task_path, task_id and idx; without those of the checkpoint itself',
     }),
     seed: nullable(DeltaSeed).openapi({
       description: 'The nearest ancestor that holds a value, to which the writes apply; `null` for none',
