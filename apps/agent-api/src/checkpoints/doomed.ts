@@ -37,7 +37,9 @@ const hasValue = (
 /**
  * Finds what may go when `isKept`, a condition on `ranked`, tells what stays. An ancestor stays as well while a kept
  * checkpoint needs it to rebuild a delta channel: from the kept one back to the nearest value. Delta channels are those
- * that LangGraph counts in the metadata, and those that were written to without becoming a value of the next step.
+ * that LangGraph counts in the metadata, and those whose writes gave them a version in the next step and no value. Without
+ * a version there the write was abandoned, as those of an interrupted step are when new input comes, unless the checkpoint
+ * names no versions at all; and what branches lead through is never a delta channel.
  */
 export const findDoomed = async (
   db: Pick<Database, 'sql'>,
@@ -61,8 +63,8 @@ export const findDoomed = async (
       from ranked, lateral (
         select channel from agent.checkpoint_writes as w
         where ${ofThread(sql`w`)} and w.checkpoint_ns = ranked.checkpoint_ns and w.checkpoint_id = ranked.parent_checkpoint_id
-          and (not starts_with(w.channel, '__') or w.channel = '__root__') offset 0) as w
-      where not ${valued(sql`ranked`, sql`w.channel`)}
+          and (not starts_with(w.channel, '__') or w.channel = '__root__') and not starts_with(w.channel, 'branch:to:') offset 0) as w
+      where (w.channel = any (ranked.channels) or cardinality(ranked.channels) = 0) and not ${valued(sql`ranked`, sql`w.channel`)}
     ), needed (checkpoint_ns, checkpoint_id, channel) as (
       select ranked.checkpoint_ns, parent_checkpoint_id, deltas.channel
       from ranked join deltas using (checkpoint_ns)
