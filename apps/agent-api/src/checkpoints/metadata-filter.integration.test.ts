@@ -1,0 +1,122 @@
+import { JsonText } from '@keelson/contracts'
+import { checkpointRetention, checkpoints } from '@keelson/contracts/agent'
+import fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+import { testApp } from '../test-app.fixture.ts'
+import { searchable } from './metadata-filter.ts'
+
+const app = await testApp()
+afterAll(() => app[Symbol.asyncDispose]())
+const { sql } = app.db
+const client = await app.client()
+const routes = { ...checkpoints, ...checkpointRetention }
+
+/** A number as its text, which a JavaScript number could not hold. */
+type Digits = { digits: string }
+type Member = [name: string, value: unknown]
+
+const escape = (text: string): string =>
+  Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
+
+/** A string as JSON, some of its characters as escapes. */
+const quoted = (text: string, isEscaped: () => boolean): string =>
+  `"${Array.from(text, (point) => (isEscaped() ? escape(point) : JSON.stringify(point).slice(1, -1))).join('')}"`
+
+const textOf = (value: unknown, isEscaped: () => boolean): string => {
+  if (typeof value === 'string') return quoted(value, isEscaped)
+  if (Array.isArray(value)) return `[${value.map((item) => textOf(item, isEscaped)).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if ('digits' in value) return (value as Digits).digits
+  return objectOf(Object.entries(value), isEscaped)
+}
+
+const objectOf = (members: readonly Member[], isEscaped: () => boolean): string =>
+  `{${members.map(([name, value]) => `${quoted(name, isEscaped)} : ${textOf(value, isEscaped)}`).join(',')}}`
+
+const integers = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n })
+const numbers = fc
+  .tuple(integers, fc.constantFrom('', '.0', '.12345678901234567890123', 'e0', 'E+12', 'e-345', 'e4999', 'e-70000'))
+  .map(([integer, rest]) => ({ digits: `${integer}${rest}` }))
+const names = fc.string({ unit: fc.constantFrom('\\', 'u', '0', '9', 'a', 'é', '名', '😀', '"', '\n', '\u0001') })
+const strings = fc.oneof(names, fc.string({ unit: fc.constantFrom('a', '\0', '\ud800', '\udc00', '\\', '7') }))
+const values = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom(null, true, false),
+    strings,
+    numbers,
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(
+      names.filter((name) => name !== 'digits'),
+      tie('value'),
+      { maxKeys: 3, noNullPrototype: true },
+    ),
+  ),
+})).value
+const members = fc.uniqueArray(fc.tuple(names, values), { maxLength: 4, selector: ([name]) => name })
+const coins = fc.infiniteStream(fc.boolean())
+
+const finds = async (metadata: string, filter: string): Promise<boolean> => {
+  const [found] = await sql<[{ yes: boolean }]>`
+    select ${searchable(new JsonText(metadata))}::text::jsonb @> ${searchable(new JsonText(filter))}::text::jsonb as yes`
+  return found.yes
+}
+
+describe('metadata', () => {
+  test('is found by each of its members, whichever characters either side writes as escapes', async () => {
+    await fc.assert(
+      fc.asyncProperty(members, coins, async (all, coin) => {
+        const isEscaped = () => coin.next().value
+        const metadata = objectOf(all, isEscaped)
+        for (const member of all) expect(await finds(metadata, objectOf([member], isEscaped))).toBe(true)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('of an integer is found by that integer and by no other, however large', async () => {
+    await fc.assert(
+      fc.asyncProperty(integers, fc.integer({ min: -3, max: 3 }), names, coins, async (id, difference, name, coin) => {
+        const isEscaped = () => coin.next().value
+        const other = { digits: String(id + BigInt(difference)) }
+        const metadata = objectOf(
+          [
+            ['id', { digits: String(id) }],
+            ['name', `é${name}`],
+          ],
+          isEscaped,
+        )
+        expect(await finds(metadata, objectOf([['id', other]], isEscaped))).toBe(difference === 0)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test.each([
+    ['a huge exponent', '1e999999'],
+    ['a tiny exponent', '-1E-999999'],
+    ['20,000 decimals', `0.${'1'.repeat(20_000)}`],
+    ['60,000 digits', '9'.repeat(60_000)],
+    ['a padded exponent', `1.5e${'0'.repeat(9)}1`],
+  ])('with a number of %s is stored and found, and its other numbers stay exact', async (_, digits) => {
+    const metadata = `{"odd":${digits},"id":12345678901234567891}`
+    expect(await finds(metadata, `{"odd":${digits}}`)).toBe(true)
+    expect(await finds(metadata, '{"id":12345678901234567892}')).toBe(false)
+  })
+})
+
+describe('a large integer beside an escape', () => {
+  const METADATA = String.raw`{"user_id":12345678901234567891,"name":"\u00e9"}`
+  const EXACT = '{"user_id":12345678901234567891,"name":"é"}'
+  const ROUNDED = '{"user_id":12345678901234567000}'
+  const send = (route: keyof typeof routes, text: string) => client.raw(routes[route], { text })
+  const put = (thread_id: string) =>
+    send('putCheckpoint', `{"thread_id":"${thread_id}","checkpoint_id":"cp","checkpoint":{},"metadata":${METADATA}}`)
+  const found = async (route: 'listCheckpoints' | 'listThreads', filter: string) =>
+    (await send(route, `{"filter_metadata":${filter}}`)).text.includes(METADATA)
+
+  test.each(['listCheckpoints', 'listThreads'] as const)('is found exactly by %s', async (route) => {
+    await put('exact')
+    expect([await found(route, EXACT), await found(route, ROUNDED)]).toEqual([true, false])
+  })
+})
