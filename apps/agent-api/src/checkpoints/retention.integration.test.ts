@@ -33,6 +33,16 @@ describe('copy-thread', () => {
     expect(await copy('from', 'to')).toEqual({ checkpoints: 2, blobs: 2, writes: 1 })
     expect(await of('to')).toEqual(await of('from'))
   })
+
+  test('to and fro at once never waits in a circle', async () => {
+    const { client, step } = await account()
+    await step('one', 1)
+    await step('two', 1)
+    const copy = (source_thread_id: string, target_thread_id: string) =>
+      codeOf(client.copyThread({ body: { source_thread_id, target_thread_id } }))
+    const rounds = Array.from({ length: 40 }, () => [copy('one', 'two'), copy('two', 'one')])
+    expect(new Set(await Promise.all(rounds.flat()))).toEqual(new Set(['thread_exists']))
+  })
 })
 
 test('delete-by-run deletes the checkpoints of runs in every thread, and nothing else', async () => {
