@@ -73,6 +73,28 @@ describe('an expected head', () => {
     expect(await codeOf(put('head', 'sub-1', { ...at(''), checkpoint_ns: 'sub' }))).toBe('ok')
   })
 
+  test('refuses what would sort before it, which would leave the head to a second writer', async () => {
+    await put('order', 'cp-5')
+    const at = { expected_head_checkpoint_id: 'cp-5' }
+    // Byte by byte: capitals come first.
+    for (const id of ['cp-3', 'CP-6']) expect(await codeOf(put('order', id, at))).toBe('head_moved')
+    for (let time = 0; time < 2; time += 1) expect(await codeOf(put('order', 'cp-6', at))).toBe('ok')
+    expect(await client.listCheckpoints({ body: { thread_id: 'order' } })).toHaveLength(2)
+  })
+
+  test('has one winner, which is the next head, though clocks of writers are behind', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const thread = `clocks-${round}`
+      await put(thread, 'cp-5')
+      const ids = Array.from({ length: 8 }, (_, index) => `cp-${index % 2 === 0 ? 3 : 6}-${index}`)
+      const outcomes = await Promise.all(
+        ids.map((id) => codeOf(put(thread, id, { parent_checkpoint_id: 'cp-5', expected_head_checkpoint_id: 'cp-5' }))),
+      )
+      expect(outcomes.filter((code) => code === 'ok')).toHaveLength(1)
+      expect(await get(thread)).toMatchObject({ checkpoint_id: ids[outcomes.indexOf('ok')] })
+    }
+  })
+
   test('has one winner among many writers, plain puts included', async () => {
     await put('writers', 'cp-0')
     for (let round = 0; round < 5; round += 1) {

@@ -5,7 +5,7 @@ import { ApiError } from '@keelson/service-kit'
 
 const DETAILS: Partial<Record<string, string>> = {
   version_conflict: 'A channel was put before with this version and other content; nothing was put',
-  head_moved: 'The latest checkpoint is not the expected one; nothing was put',
+  head_moved: 'The latest checkpoint is not the expected one, or sorts after the new one; nothing was put',
   thread_deleted: 'What this builds on was deleted; nothing was put',
   tuple_too_large:
     'What is stored of it weighs more than the service may answer; an operator can raise MAX_TUPLE_BYTES',

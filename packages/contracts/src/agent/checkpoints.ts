@@ -49,7 +49,7 @@ export const PutCheckpointRequest = z
     blobs: givenOr(z.array(NewCheckpointBlob).max(MAX_PARTS), []),
     expected_head_checkpoint_id: given(textWithin(255)).openapi({
       description:
-        'Put only while this is the latest checkpoint of the namespace, else 409 `head_moved`; empty: while there is none. Extension',
+        'Put only while this is the latest checkpoint of the namespace and its id sorts before the new one, byte by byte, else 409 `head_moved`; empty: while there is none. Extension',
     }),
   })
   .openapi('PutCheckpointRequest')
