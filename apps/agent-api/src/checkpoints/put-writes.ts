@@ -42,14 +42,31 @@ export const writesRow = (account_id: string, put: Put): WritesRow => {
   return { account_id, thread_id, checkpoint_ns, checkpoint_id, writes: distinct(writes, upsert) }
 }
 
+/**
+ * Makes threads known, and moves their last change once a second, so that many tasks may write to one at once: a row that
+ * is locked is being moved by somebody else, and nobody waits for it.
+ */
+const TOUCHED = `stale as materialized (
+    select distinct account_id, thread_id from admitted, incoming
+    where not exists (
+      select from agent.threads as t
+      where t.account_id = incoming.account_id and t.thread_id = incoming.thread_id and t.updated_at >= now() - interval '1 second' offset 0)
+  ), known as (
+    insert into agent.threads (account_id, thread_id)
+    select account_id, thread_id from stale order by account_id, thread_id
+    on conflict (account_id, thread_id) do nothing
+  ), touched as (
+    update agent.threads as t set updated_at = now()
+    where t.ctid = any (array(
+      select free.ctid from stale, lateral (
+        select t.ctid from agent.threads as t
+        where t.account_id = stale.account_id and t.thread_id = stale.thread_id for no key update skip locked) as free))
+  )`
+
 const statementOf = (puts: string, writes: string, upsert: boolean): string => `
   with incoming as materialized (${puts}), admitted as materialized (
     select agent.admit_all(array_agg(account_id), array_agg(thread_id), array_agg(checkpoint_ns), array_agg(checkpoint_id)) from incoming
-  ), known as (
-    insert into agent.threads (account_id, thread_id)
-    select distinct account_id, thread_id from admitted, incoming order by account_id, thread_id
-    on conflict (account_id, thread_id) do nothing
-  )
+  ), ${TOUCHED}
   insert into agent.checkpoint_writes (account_id, thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob, task_path)
   select account_id, thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, decode(blob, 'base64'), task_path
   from admitted, incoming join (${writes}) as writes using (put)

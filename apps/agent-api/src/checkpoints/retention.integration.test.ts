@@ -146,6 +146,39 @@ describe('a time to live', () => {
     expect(await codeOf(write('own', 'cp-1'))).toBe('thread_deleted')
   })
 
+  test('begins anew with what tasks write, which never waits for who holds the thread', async () => {
+    const { client, step, write, threads } = await account()
+    await step('t', 1)
+    await client.setCheckpointTtl({ body: { ttl_seconds: 10 } })
+    await changedAgo(client.account_id, 't', 20)
+    await write('t', 'cp-1', 'first')
+    expect(await sweepCheckpoints(db)).toMatchObject({ threads: 0 })
+    expect(await threads()).toEqual(['t'])
+    await changedAgo(client.account_id, 't', 5)
+    const isAnswered = await db.sql.begin(async (held) => {
+      await held`select from agent.threads where account_id = ${client.account_id} for update`
+      await write('t', 'cp-1', 'second')
+      return true
+    })
+    expect(isAnswered).toBe(true)
+  })
+
+  test('is right to a second: many writes change the thread once, so that it ends a second later', async () => {
+    const { client, step, write, threads } = await account()
+    const updatedAt = async () => (await client.listThreads({ body: {} })).threads[0]?.updated_at
+    await client.setCheckpointTtl({ body: { ttl_seconds: 10 } })
+    await step('t', 1)
+    const before = await updatedAt()
+    await write('t', 'cp-1')
+    expect(await updatedAt()).toBe(before)
+    await changedAgo(client.account_id, 't', 10)
+    await sweepCheckpoints(db)
+    expect(await threads()).toEqual(['t'])
+    await changedAgo(client.account_id, 't', 11)
+    await sweepCheckpoints(db)
+    expect(await threads()).toEqual([])
+  })
+
   test('tombstones go after their time, and leave a thread that began anew alone', async () => {
     const { client, step, threads } = await account()
     for (const thread of ['gone', 'anew']) {

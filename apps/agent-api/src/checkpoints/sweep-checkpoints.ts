@@ -15,15 +15,18 @@ type Expired = { account_id: string; thread_id: string; updated_at: string }
 
 const WEEK_SECONDS = 604_800
 
+/** Writes move the last change once a second, so a thread may be a second younger than it says. */
 const findExpired = ({ sql }: Pick<Database, 'sql'>, limit: number) => {
   const columns = sql`select t.account_id, t.thread_id, t.updated_at from agent.threads as t`
   const isThere = sql`(t.deleted_at is null or exists (
     select from agent.checkpoints as c where c.account_id = t.account_id and c.thread_id = t.thread_id))`
+  const isExpired = (seconds: ReturnType<typeof sql>) =>
+    sql`t.updated_at < now() - make_interval(secs => ${seconds}) - interval '1 second'`
   return sql<Expired[]>`
-    (${columns} where t.ttl_seconds > 0 and t.updated_at < now() - make_interval(secs => t.ttl_seconds) and ${isThere} limit ${limit})
+    (${columns} where t.ttl_seconds > 0 and ${isExpired(sql`t.ttl_seconds`)} and ${isThere} limit ${limit})
     union all
     (${columns} join agent.checkpoint_ttls as d on d.account_id = t.account_id
-     where t.ttl_seconds is null and t.updated_at < now() - make_interval(secs => d.ttl_seconds) and ${isThere} limit ${limit})
+     where t.ttl_seconds is null and ${isExpired(sql`d.ttl_seconds`)} and ${isThere} limit ${limit})
     limit ${limit}`
 }
 

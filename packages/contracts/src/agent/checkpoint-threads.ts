@@ -31,7 +31,7 @@ export const CheckpointThread = z
     created_at: UtcTimestamp,
     updated_at: UtcTimestamp,
     expires_at: nullable(UtcTimestamp).openapi({
-      description: 'When the thread is deleted if nothing changes; `null`: never',
+      description: 'When the thread is deleted if nothing changes, to a second; `null`: never',
     }),
   })
   .openapi('CheckpointThread')
