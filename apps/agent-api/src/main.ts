@@ -56,7 +56,10 @@ await runMain(
     stack.defer(writer.drain)
     const retentionMs = config.SPAN_RETENTION
     if (retentionMs !== null) stack.use(scheduleRetention(db, { retentionMs, intervalMs: RETENTION_INTERVAL_MS, log }))
-    const sweep = async () => (await sweepCheckpoints(db)).threads > 0
+    const sweep = async () => {
+      const { threads, tombstones } = await sweepCheckpoints(db)
+      return threads + tombstones > 0
+    }
     stack.use(repeat({ name: 'checkpoint sweep', intervalMs: SWEEP_INTERVAL_MS, log, work: sweep }))
     gauge(metrics, 'span_queue_bytes', 'What the spans that wait for their commit weigh', () => writer.queuedBytes)
     const count = queueCounter(metrics)

@@ -1,7 +1,7 @@
 import type { Database } from '@keelson/database'
 
 /** Rows of one kind that are deleted under one lock. */
-const PART = 1000
+export const PART = 1000
 
 /**
  * Deletes a thread. Its readers see it go at once; the rest of a large one goes in parts. Leaves a tombstone, so that

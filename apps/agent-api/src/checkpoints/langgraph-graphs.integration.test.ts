@@ -1,9 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { KeelsonSaver } from '@keelson/langgraph-checkpoint'
 import { listen } from '@keelson/service-kit'
 import { Annotation, Command, END, interrupt, START, StateGraph } from '@langchain/langgraph'
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint'
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { testApp } from '../test-app.fixture.ts'
 import { all } from './account.fixture.ts'
 
@@ -63,6 +64,26 @@ describe('a LangGraph graph', () => {
     const again = await graph.invoke(new Command({ resume: 'no' }), config)
     expect(again.log).toEqual(['start', 'left', 'right', 'finished: no'])
     expect((await graph.getState(history[0]!.config)).values).toMatchObject({ answer: 'yes' })
+  })
+
+  test('fails when its thread is deleted under way, and leaves nothing of it', async () => {
+    const config = { configurable: { thread_id: 'deleted' } }
+    const graph = new StateGraph(State)
+      .addNode('slow', async () => {
+        await vi.waitFor(async () => expect((await saver.getTuple(config))?.metadata?.step).toBe(0))
+        await saver.deleteThread('deleted')
+        return { log: ['slow'] }
+      })
+      .addNode('fast', () => ({ log: ['fast'] }))
+      .addEdge(START, 'slow')
+      .addEdge('slow', 'fast')
+      .addEdge('fast', END)
+      .compile({ checkpointer: saver })
+    await expect(graph.invoke({ log: [] }, config)).rejects.toMatchObject({ code: 'thread_deleted' })
+    await delay(200)
+    expect(await app.db.sql`select from agent.checkpoint_writes where thread_id = 'deleted'`).toHaveLength(0)
+    expect(await saver.getTuple(config)).toBeUndefined()
+    expect((await reviewGraph(saver).invoke({ log: ['anew'] }, config)).log).toEqual(['anew', 'left', 'right'])
   })
 
   test('a subgraph keeps its own namespace and resumes inside it', async () => {

@@ -1,4 +1,5 @@
 import type { Database } from '@keelson/database'
+import { ApiError } from '@keelson/service-kit'
 import type { CheckpointRow } from './checkpoint-row.ts'
 import { orRefusal } from './refusals.ts'
 import { PUT_KEY, rowSource } from './row-source.ts'
@@ -26,7 +27,7 @@ const STORED_BLOBS = (blobs: string) => `, stored_blobs as (
     returning xmax <> 0 as differs
   )`
 
-const ADMIT = `agent.admit_all(
+const ADMIT = `agent.admit_puts(
   array_agg(account_id), array_agg(thread_id), array_agg(checkpoint_ns), array_agg(parent_checkpoint_id))`
 
 const ADMITTED = `admitted as materialized (select ${ADMIT} from incoming)`
@@ -58,6 +59,16 @@ const statementOf = (puts: string, blobs: string | null, admitted: string): stri
   )
   select ${blobs === null ? '' : `case when exists (select from stored_blobs where differs) then agent.refuse('version_conflict') end`}`
 
+/** What a put is late for its writes are late for too; of several puts it is not known which one that is. */
+const refuseWrites = async (
+  { sql }: Pick<Database, 'sql'>,
+  { account_id, thread_id, checkpoint_ns, checkpoint_id }: CheckpointRow,
+): Promise<void> => {
+  await sql`select agent.refuse_writes(${account_id}, ${thread_id}, ${checkpoint_ns}, ${checkpoint_id})`
+}
+
+const isDeleted = (error: unknown): boolean => error instanceof ApiError && error.code === 'thread_deleted'
+
 /**
  * Puts checkpoints, each of a thread and namespace of its own, with their blobs in one statement: all or nothing. A
  * repetition replaces checkpoint and metadata, and keeps the parent. One that expects a head must be alone.
@@ -65,7 +76,7 @@ const statementOf = (puts: string, blobs: string | null, admitted: string): stri
  * @throws ApiError `version_conflict`, `head_moved`, `thread_deleted`
  */
 export const putCheckpoints = async (
-  { sql }: Pick<Database, 'sql'>,
+  db: Pick<Database, 'sql'>,
   checkpoints: readonly CheckpointRow[],
 ): Promise<void> => {
   const isBatch = checkpoints.length > 1
@@ -77,5 +88,11 @@ export const putCheckpoints = async (
   const parameters = [...puts.parameters, ...(blobs?.parameters ?? [])]
   const admitted = heads.some(({ expected_head }) => expected_head !== null) ? ADMITTED_AT_HEAD : ADMITTED
   const text = statementOf(puts.text, blobs?.text ?? null, admitted)
-  await orRefusal(sql.unsafe(text, parameters, { prepare: true }))
+  try {
+    await orRefusal(db.sql.unsafe(text, parameters, { prepare: true }))
+  } catch (error) {
+    const [first] = checkpoints
+    if (first && !isBatch && isDeleted(error)) await refuseWrites(db, first)
+    throw error
+  }
 }

@@ -187,7 +187,7 @@ describe('a time to live', () => {
     }
     await step('anew', 1)
     const { account_id } = client
-    await db.sql`update agent.threads set deleted_at = now() - interval '8 days' where account_id = ${account_id}`
+    await db.sql`update agent.threads set deleted_at = now() - interval '8 days', updated_at = now() - interval '8 days' where account_id = ${account_id}`
     expect(await sweepCheckpoints(db)).toEqual({ threads: 0, tombstones: 2 })
     expect(await threads()).toEqual(['anew'])
     const rows = await db.sql`select thread_id, deleted_through from agent.threads where account_id = ${account_id}`

@@ -1,5 +1,5 @@
 import type { Database } from '@keelson/database'
-import { deleteThread } from './delete-thread.ts'
+import { deleteThread, PART } from './delete-thread.ts'
 
 export type SweepOptions = {
   /** The most threads and tombstones of one sweep; 100 when left out. */
@@ -30,22 +30,23 @@ const findExpired = ({ sql }: Pick<Database, 'sql'>, limit: number) => {
     limit ${limit}`
 }
 
-/** Forgets old deletions: of threads that are gone the whole row, of others only what was deleted. */
+/** Forgets old deletions, with what is left of threads that are gone. */
 const dropTombstones = async ({ sql }: Pick<Database, 'sql'>, limit: number, seconds: number): Promise<number> => {
-  const [{ tombstones }] = await sql<[{ tombstones: number }]>`
-    with old as materialized (
-      select account_id, thread_id, exists (
-          select from agent.checkpoints as c where c.account_id = t.account_id and c.thread_id = t.thread_id) as is_alive
-      from agent.threads as t where deleted_at < now() - make_interval(secs => ${seconds}) limit ${limit} for update skip locked
-    ), cleared as (
-      update agent.threads as t set deleted_through = null, deleted_at = null from old
-      where is_alive and t.account_id = old.account_id and t.thread_id = old.thread_id
-    ), dropped as (
-      delete from agent.threads as t using old
-      where not is_alive and t.account_id = old.account_id and t.thread_id = old.thread_id
-    )
-    select count(*)::integer as tombstones from old`
-  return tombstones
+  const old = await sql<{ account_id: string; thread_id: string }[]>`
+    select account_id, thread_id from agent.threads as t
+    where deleted_at < now() - make_interval(secs => ${seconds})
+      and (updated_at < now() - make_interval(secs => ${seconds}) or exists (
+        select from agent.checkpoints as c where c.account_id = t.account_id and c.thread_id = t.thread_id))
+    limit ${limit}`
+  for (const { account_id, thread_id } of old) {
+    let isLeft = true
+    while (isLeft) {
+      const [dropped] = await sql<[{ is_left: boolean }]>`
+        select agent.drop_tombstone(${account_id}, ${thread_id}, ${PART}, ${seconds}) as is_left`
+      isLeft = dropped.is_left
+    }
+  }
+  return old.length
 }
 
 /**

@@ -131,7 +131,8 @@ export const checkpoints = {
   deleteThread: route('deleteThread', 'post', '/checkpoints/delete-thread', {
     tag,
     summary: 'Delete everything of a thread',
-    description: 'Also 204 when there is nothing. Writes that arrive late do not bring the thread back.',
+    description:
+      'Also 204 when there is nothing. What arrives late does not bring the thread back: until a put without a parent begins it anew, a put with one is 409 `thread_deleted`.',
     scope: 'checkpoints:delete',
     body: DeleteThreadRequest,
   }),
