@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { textOf, type Caller, type Fixtures, type NamedRequest } from './fixture.ts'
 
 const NOWHERE = '019aa5e0-7c1d-7b62-9a55-3f0e8a1c4d27'
@@ -60,6 +61,16 @@ const byThread = (bodyOf: Body) => ({
     const thread_id = `nothread-${label}`
     return { body: bodyOf(thread_id, `no${label}`), ids: [thread_id, `run-no${label}`] }
   },
+})
+
+/** Writes move a thread's last change once a second: only later ones could move that of somebody else. */
+const afterTouch = ({ own, missing }: ReturnType<typeof byThread>) => ({
+  own: async (call: Caller, label: string) => {
+    const request = await own(call, label)
+    await sleep(1_100)
+    return request
+  },
+  missing,
 })
 
 const byAgent = (request: (agent: { id: string; name: string }) => Omit<NamedRequest, 'ids'>) => ({
@@ -163,7 +174,9 @@ export const agentFixtures: Fixtures = {
   },
   getCheckpointTuple: byThread((thread_id) => ({ thread_id })),
   putCheckpoint: byThread((thread_id) => ({ thread_id, checkpoint_id: 'checkpoint-1', checkpoint: { changed: true } })),
-  putCheckpointWrites: byThread((thread_id) => ({ thread_id, checkpoint_id: 'checkpoint-1', writes: [WRITE] })),
+  putCheckpointWrites: afterTouch(
+    byThread((thread_id) => ({ thread_id, checkpoint_id: 'checkpoint-1', writes: [WRITE] })),
+  ),
   listCheckpoints: byThread((thread_id) => ({ thread_id })),
   deleteThread: byThread((thread_id) => ({ thread_id })),
   getDeltaHistory: byThread((thread_id) => ({ thread_id, channels: ['messages'] })),
