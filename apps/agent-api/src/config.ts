@@ -2,7 +2,7 @@ import {
   edgeSettings,
   loadConfig,
   processSettings,
-  serverSettings,
+  connectionSettings,
   setting,
   type Config,
   type Environment,
@@ -12,7 +12,7 @@ import { MAX_TUPLE_BYTES } from './checkpoints/tuple-rows.ts'
 const wakes = 'the webhook worker'
 
 const agentSettings = {
-  ...serverSettings(12),
+  ...connectionSettings(12),
   ALLOW_PRIVATE_AGENTS: setting.flag({
     default: false,
     description: 'whether agents may live on this machine or in private networks',

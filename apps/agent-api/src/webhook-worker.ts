@@ -3,11 +3,9 @@ import { assertMigrated } from '@keelson/database/migrate'
 import { assertBoundRole, openAccountKeys } from '@keelson/identity'
 import { connectQueue } from '@keelson/queue'
 import {
-  ApiError,
   createLogger,
   createMetrics,
-  createService,
-  listen,
+  listenProbes,
   openTracer,
   queueCounter,
   runMain,
@@ -19,10 +17,8 @@ import { webhookWorkerConfig } from './config.ts'
 import { deliveryCounter, deliveryMetrics } from './deliveries/delivery-metrics.ts'
 import { startDeliveryWorker } from './deliveries/worker.ts'
 
-const refuseAll = () => Promise.reject(new ApiError('unauthenticated'))
-
 await runMain(
-  async (stack) => {
+  async (stack, signal) => {
     const config = webhookWorkerConfig(process.env)
     const log = createLogger({
       service: 'webhook-worker',
@@ -61,18 +57,9 @@ await runMain(
         concurrency: config.WEBHOOK_CONCURRENCY,
       }),
     )
-    const readiness = { postgres: async () => void (await db.sql`select 1`), queue: queue.ping }
-    // Probes and metrics are all the HTTP that a worker has.
-    const probes = createService({
-      name: 'agent-api',
-      document: async () => ({}),
-      log,
-      metrics,
-      authenticate: refuseAll,
-      readiness,
-    })
-    const { HOST: host, PORT: port, METRICS_PORT: metricsPort, DRAIN_TIMEOUT: drainMs } = config
-    stack.use(await listen(probes, { host, port, metricsPort, drainMs }))
+    const checks = { postgres: () => db.sql`select 1`.execute(), queue: queue.ping }
+    const { HOST: host, PORT: port, METRICS_PORT: metricsPort } = config
+    stack.use(await listenProbes({ host, port, metricsPort, checks, metrics, log, isDraining: () => signal.aborted }))
   },
   { service: 'webhook-worker' },
 )

@@ -1,13 +1,21 @@
 import { connect } from '@keelson/database'
 import { assertMigrated } from '@keelson/database/migrate'
 import { assertBoundRole, credentialReveals, openAccountKeys } from '@keelson/identity'
-import { connectQueue, type Count } from '@keelson/queue'
-import { createLogger, createMetrics, openTracer, runMain, watchPool, watchRedis } from '@keelson/service-kit'
+import { connectQueue } from '@keelson/queue'
+import {
+  createLogger,
+  createMetrics,
+  listenProbes,
+  openTracer,
+  queueCounter,
+  runMain,
+  watchPool,
+  watchRedis,
+} from '@keelson/service-kit'
 import { deployerConfig } from './config.ts'
 import { startDeployer } from './deployer.ts'
 import { deploymentStore } from './deployments/store.ts'
 import { deployerMetrics } from './metrics.ts'
-import { listenProbes } from './probes.ts'
 import { connectVendors } from './vendors/connect-vendors.ts'
 import { credentialReader } from './vendors/read-credential.ts'
 
@@ -20,21 +28,20 @@ await runMain(
     const log = createLogger({ service: 'deployer', level: config.LOG_LEVEL, fields: ['model_id'] })
     const tracer = await openTracer(config, { service: 'deployer', log })
     if (tracer) stack.use(tracer)
-    const { HOST, limits } = config
+    const { limits } = config
     const databaseUrl = config.DATABASE_URL.expose()
 
     const db = stack.use(connect({ url: databaseUrl, applicationName: 'deployer' }))
     await assertMigrated(db)
     await assertBoundRole(db, process.env)
     const store = deploymentStore(db, { leaseMs: config.LEASE, limits, observeMs: config.OBSERVE_INTERVAL })
-    const { registry } = createMetrics()
-    const metrics = deployerMetrics({ registry }, store.backlog)
-    const count: Count = (series, labels) => metrics[series].inc(labels)
+    const processMetrics = createMetrics()
+    const metrics = deployerMetrics(processMetrics, store.backlog)
     const queueAt = { redisUrl: config.REDIS_URL ?? undefined, databaseUrl }
-    const queue = stack.use(await connectQueue({ ...queueAt, log, count }))
+    const queue = stack.use(await connectQueue({ ...queueAt, log, count: queueCounter(processMetrics) }))
 
-    watchPool({ registry }, () => db.sql.reserve())
-    watchRedis({ registry }, queue)
+    watchPool(processMetrics, () => db.sql.reserve())
+    watchRedis(processMetrics, queue)
     const reveals = credentialReveals({ db, accountKeys: await openAccountKeys(db, process.env) })
     const vendors = connectVendors(
       {
@@ -57,9 +64,9 @@ await runMain(
     stack.use(startDeployer({ config, db, store, queue, vendors, metrics, tracer, log, hurry: hurry.signal }))
 
     const checks = { database: () => db.sql`select 1`.execute(), queue: queue.ping }
-    const probes = { host: HOST, checks, registry, isStopping: () => signal.aborted }
-    for (const port of new Set([config.PORT, config.METRICS_PORT])) stack.use(await listenProbes({ ...probes, port }))
-    log.info({ host: HOST, port: config.PORT }, 'working')
+    const { HOST: host, PORT: port, METRICS_PORT: metricsPort } = config
+    const probes = { host, port, metricsPort, checks, metrics: processMetrics, log, isDraining: () => signal.aborted }
+    stack.use(await listenProbes(probes))
   },
   { service: 'deployer' },
 )

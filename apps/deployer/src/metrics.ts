@@ -60,21 +60,6 @@ const vendorMetrics = (registers: Metrics['registry'][]) => ({
   }),
 })
 
-const queueMetrics = (registers: Metrics['registry'][]) => ({
-  queue_rings_total: new Counter({
-    name: 'queue_rings_total',
-    help: 'Doorbells by what became of them; silence or failures mean that the queue is broken',
-    labelNames: ['job', 'result'] as const,
-    registers,
-  }),
-  queue_jobs_total: new Counter({
-    name: 'queue_jobs_total',
-    help: 'Jobs of the queue by how they ended',
-    labelNames: ['job', 'result'] as const,
-    registers,
-  }),
-})
-
 /** Every invariant has a sample from the start, so that the first violation is an increase. */
 const invariantMetrics = (registers: Metrics['registry'][]) => {
   const violations = new Counter({
@@ -113,7 +98,6 @@ const backlogMetrics = (registers: Metrics['registry'][], backlog: Backlog) => {
 export const deployerMetrics = ({ registry }: Pick<Metrics, 'registry'>, backlog: Backlog) => ({
   ...deploymentMetrics([registry]),
   ...vendorMetrics([registry]),
-  ...queueMetrics([registry]),
   ...invariantMetrics([registry]),
   ...backlogMetrics([registry], backlog),
 })

@@ -2,7 +2,7 @@ import {
   edgeSettings,
   loadConfig,
   processSettings,
-  serverSettings,
+  connectionSettings,
   setting,
   type Config,
   type Environment,
@@ -11,7 +11,7 @@ import {
 /** What platform-api needs from its environment. */
 export const settings = {
   ...processSettings({ port: 8080, metricsPort: 9080, serves: 'the API', wakes: 'the deployer' }),
-  ...serverSettings(10),
+  ...connectionSettings(10),
   ...edgeSettings,
   AUDIT_CHECKPOINT_FILE: setting.string({
     default: null,

@@ -1,23 +1,26 @@
-import { jsonResponse } from './answer.ts'
 import type { Logger } from './logger.ts'
-import type { RouteHandler } from './routing.ts'
 
-/** What a service depends on: each check throws when its dependency is not there. */
-export type Checks = Readonly<Record<string, () => Promise<void>>>
+/** What a process depends on: each check rejects when its dependency is not there. */
+export type Checks = Readonly<Record<string, () => Promise<unknown>>>
 
-export type HealthOptions = { checks: Checks; timeoutMs: number; log: Logger; isDraining: () => boolean }
+export type HealthOptions = { checks: Checks; timeoutMs?: number; log: Logger; isDraining: () => boolean }
 
-const within = async (timeoutMs: number, work: Promise<void>): Promise<void> => {
+/** An answer to a probe, as JSON. */
+export type Health = { status: 200 | 503; body: string; headers: Readonly<Record<string, string>> }
+
+const CHECK_MS = 2000
+
+const within = async (timeoutMs: number, work: Promise<unknown>): Promise<void> => {
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   await Promise.race([work, promise]).finally(() => clearTimeout(timer))
 }
 
 /** Runs checks side by side; probes that come together share one run. */
-const checker = ({ checks, timeoutMs, log }: HealthOptions) => {
+const checker = ({ checks, timeoutMs = CHECK_MS, log }: HealthOptions) => {
   let running: Promise<Record<string, 'ok' | 'failed'>> | null = null
 
-  const runOne = async ([name, check]: [string, () => Promise<void>]) => {
+  const runOne = async ([name, check]: [string, () => Promise<unknown>]) => {
     try {
       await within(timeoutMs, check())
       return [name, 'ok'] as const
@@ -35,17 +38,24 @@ const checker = ({ checks, timeoutMs, log }: HealthOptions) => {
   }
 }
 
+const healthy = (body: object): Health => ({ status: 200, body: JSON.stringify(body), headers: {} })
+const unhealthy = (body: object): Health => ({
+  status: 503,
+  body: JSON.stringify(body),
+  headers: { 'retry-after': '1' },
+})
+
 /** `/healthz`: the process turns. `/readyz`: it is not draining and what it depends on answers. */
-export const healthPages = (options: HealthOptions) => {
+export const healthOf = (options: HealthOptions) => {
   const { isDraining } = options
   const check = checker(options)
-  const healthz: RouteHandler = ({ env }) => jsonResponse(env, 200, '{"status":"ok"}')
-  const readyz: RouteHandler = async ({ env }) => {
-    if (isDraining()) return jsonResponse(env, 503, '{"status":"draining"}', { 'retry-after': '1' })
-    const results = await check()
-    const isReady = Object.values(results).every((result) => result === 'ok')
-    const body = JSON.stringify({ status: isReady ? 'ready' : 'not_ready', checks: results })
-    return jsonResponse(env, isReady ? 200 : 503, body, isReady ? {} : { 'retry-after': '1' })
+  return {
+    healthz: (): Health => healthy({ status: 'ok' }),
+    readyz: async (): Promise<Health> => {
+      if (isDraining()) return unhealthy({ status: 'draining' })
+      const checks = await check()
+      const isReady = Object.values(checks).every((result) => result === 'ok')
+      return isReady ? healthy({ status: 'ready', checks }) : unhealthy({ status: 'not_ready', checks })
+    },
   }
-  return { healthz, readyz }
 }

@@ -28,13 +28,9 @@ export const processSettings = ({ port, metricsPort, serves, wakes }: ProcessDef
     ...tracingSettings,
   }) as const
 
-/** What the processes need that answer requests. */
-export const serverSettings = (connections: number) =>
+/** What the processes need that wait for Postgres rather than for vendors. */
+export const connectionSettings = (connections: number) =>
   ({
-    DRAIN_TIMEOUT: setting.durationMs({
-      default: 20_000,
-      description: 'how long requests in flight may take at the end',
-    }),
     DATABASE_CONNECTIONS: setting.integer({
       default: connections,
       min: 2,
@@ -43,8 +39,12 @@ export const serverSettings = (connections: number) =>
     }),
   }) as const
 
-/** What the processes need whose callers are not ours. */
+/** What the processes need that answer requests of callers who are not ours. */
 export const edgeSettings = {
+  DRAIN_TIMEOUT: setting.durationMs({
+    default: 20_000,
+    description: 'how long requests in flight may take at the end',
+  }),
   PROXY_HOPS: setting.integer({
     default: 0,
     max: 10,
