@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@keelson/database'
-import type { Logger } from '@keelson/service-kit'
+import { repeat, type Logger } from '@keelson/service-kit'
 
 export type Retention = {
   /** Spans recorded longer ago are deleted, whatever times they carry. */
@@ -71,27 +71,17 @@ export const retainSpans = async (
   return deleted
 }
 
-/** Runs {@link retainSpans} now and every `intervalMs` until disposed, which waits for the batch under way. */
+/** Runs {@link retainSpans} now and about every `intervalMs` until disposed, which waits for the batch under way. */
 export const scheduleRetention = (
   db: Pick<Database, 'sql'>,
   { retentionMs, intervalMs, log }: { retentionMs: number; intervalMs: number; log: Logger },
-): AsyncDisposable => {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const loop = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await retainSpans(db, { retentionMs, signal }).then(
-        (count) => log.info({ count }, 'old spans deleted'),
-        (err: unknown) => log.warn({ err }, 'old spans could not be deleted'),
-      )
-      await delay(intervalMs, undefined, { signal }).catch(() => {})
-    }
-  }
-  const ended = loop()
-  return {
-    [Symbol.asyncDispose]: () => {
-      stopping.abort()
-      return ended
+): AsyncDisposable =>
+  repeat({
+    name: 'span retention',
+    intervalMs,
+    log,
+    work: async (signal) => {
+      log.info({ count: await retainSpans(db, { retentionMs, signal }) }, 'old spans deleted')
+      return false
     },
-  }
-}
+  })
