@@ -11,6 +11,17 @@ const SHOWN = `JSON.stringify([...document.querySelectorAll('.opblock')].map((bl
   block.querySelector('.opblock-summary-path').dataset.path,
 ].join(' ')))`
 
+const LISTS = { 'platform-api': '/v5/models', 'agent-api': '/agents' } as const
+
+/** Opens an operation, asks it without a key, and tells the status that the page shows. */
+const executed = (path: string) => `(() => {
+  const block = document.querySelector('.opblock-get [data-path="${path}"]')?.closest('.opblock')
+  const press = (selector) => block?.querySelector(selector)?.click()
+  if (!block?.classList.contains('is-open')) press('.opblock-summary-control')
+  else if (!block.querySelector('.live-responses-table')) press('.execute')
+  return block?.querySelector('.live-responses-table tbody .response-col_status')?.textContent ?? ''
+})()`
+
 describe.runIf(browser !== undefined)('/docs in a browser', () => {
   let services: RunningServices
   beforeAll(async () => {
@@ -38,4 +49,12 @@ describe.runIf(browser !== undefined)('/docs in a browser', () => {
       expect(page.complaints).toEqual([])
     },
   )
+
+  test.each(NAMES)('%s answers what is executed there, on whichever port it is served', async (name) => {
+    await using page = await openPage(browser ?? '', `${services.url[name]}/docs`)
+    await eventually(async () => expect(await page.evaluate(executed(LISTS[name]))).toContain('401'), {
+      deadlineMs: 60_000,
+      intervalMs: 500,
+    })
+  })
 })

@@ -9,6 +9,12 @@ const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 
 const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description }) as const
 
+/** The one that serves the document comes first: it is the one that `/docs` calls. */
+const serversWith = (local: string) => [
+  { url: '/', description: 'Where this document is served' },
+  { url: local, description: 'The local stack' },
+]
+
 /** Every schema that a module exports is a component of the same name. */
 const schemasOf = (exported: Record<string, unknown>): Record<string, z.ZodType> => {
   const schemas = Object.entries(exported).filter(
@@ -27,7 +33,7 @@ export const platformDocument = (): OpenApiDocument =>
         'Credentials, stored encrypted, and models, deployed through serving vendors. Errors are RFC 9457 problem details.',
       license,
     },
-    servers: [{ url: 'http://127.0.0.1:8080', description: 'The local stack' }],
+    servers: serversWith('http://127.0.0.1:8080'),
     tags: [
       { name: 'credentials', description: 'Secrets, stored encrypted; the plaintext is told by two operations only' },
       { name: 'models', description: 'Inference models: deployed at a serving vendor, or hosted by an external one' },
@@ -48,7 +54,7 @@ export const agentDocument = (): OpenApiDocument =>
         'Spans, checkpoints, and agents with the webhooks that drive them. Errors are RFC 9457 problem details. An unset field of a span is `null`.',
       license,
     },
-    servers: [{ url: 'http://127.0.0.1:8081', description: 'The local stack' }],
+    servers: serversWith('http://127.0.0.1:8081'),
     tags: [
       { name: 'spans', description: 'Units of work in traces' },
       { name: 'checkpoints', description: 'The state of LangGraph threads' },

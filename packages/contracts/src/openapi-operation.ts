@@ -8,49 +8,43 @@ type Extras = Partial<Pick<Route, 'schemas' | 'scope' | 'bodyLimitBytes' | 'erro
 
 const text = { type: 'string' } as const
 
-/** Request headers that operations have in common. */
+/** Request headers that operations have in common; without examples, which `/docs` would send. */
 export const sharedParameters = {
   RequestId: {
     name: 'x-request-id',
     in: 'header',
     description: "The caller's id of the request, answered and logged; left out, one is made",
     schema: { ...text, maxLength: 128 },
-    example: 'req-7f3a',
   },
   TraceParent: {
     name: 'traceparent',
     in: 'header',
     description: 'W3C trace context, passed on',
     schema: text,
-    example: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   },
   SelectedAccountId: {
     name: 'x-selected-account-id',
     in: 'header',
     description: "When given, it must name the key's own account",
     schema: text,
-    example: 'acct_01kaf8zq4te3vbr6k2v9d8m5wn',
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description: 'Makes a repetition safe: for 24 hours the same key and body get the stored answer',
     schema: { ...text, minLength: 1, maxLength: 255 },
-    example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
   },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
     description: 'Entity tags, or `*`: nothing is changed unless the object has one of them',
     schema: text,
-    example: '"7"',
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
     description: 'Entity tags: an object that still has one of them is answered with 304',
     schema: text,
-    example: '"7"',
   },
 } as const
 
