@@ -14,6 +14,7 @@ const registered = await fetch(`${KEELSON_URL}/agents/register`, {
     acp_type: 'async',
   }),
 })
+if (!registered.ok) throw new Error(await registered.text())
 const { signing_secret } = (await registered.json()) as { signing_secret: string }
 const keelson = new Webhook(signing_secret)
 

@@ -38,7 +38,10 @@ test('everything is ready on its own port, the demo passes, and Ctrl-C in the te
   const local = await ready(directory, started)
   for (const url of [local.platform_url, local.agent_url, local.simulator_url])
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
-  expect((await stat(join(directory, 'local.json'))).mode & 0o777).toBe(0o600)
+  for (const file of ['local.json', 'operator.env'])
+    expect((await stat(join(directory, file))).mode & 0o777).toBe(0o600)
+  const keys = `set -a; . '${directory}/operator.env'; set +a; ${process.execPath} packages/identity/src/keys-command.ts list --account ${local.account_id}`
+  expect((await promisify(execFile)('sh', ['-c', keys], { cwd: ROOT })).stdout).toContain('local')
   const demo = await promisify(execFile)('node', [join(ROOT, 'bootstrap.mjs'), 'demo'], {
     env: { ...process.env, KEELSON_DIRECTORY: directory },
   })

@@ -54,6 +54,8 @@ export const runCommand = async (
 ): Promise<number> => {
   const print = (line: string) => void process.stdout.write(`${line}\n`)
   const note = (line: string) => void process.stderr.write(`${line}\n`)
+  // Whoever reads, `head` for one, may have seen enough.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : EXIT.failed))
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
   try {

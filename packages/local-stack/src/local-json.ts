@@ -21,8 +21,19 @@ export const readLocalJson = async (directory: string): Promise<LocalJson | null
   return text === null ? null : JSON.parse(text)
 }
 
-export const writeLocalJson = async (directory: string, content: LocalJson) => {
-  const beside = `${pathIn(directory)}.new`
-  await writeFile(beside, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
-  await rename(beside, pathIn(directory))
+const write = async (path: string, text: string) => {
+  const beside = `${path}.new`
+  await writeFile(beside, text, { mode: 0o600 })
+  await rename(beside, path)
+}
+
+export const writeLocalJson = (directory: string, content: LocalJson) =>
+  write(pathIn(directory), `${JSON.stringify(content, null, 2)}\n`)
+
+/** What the commands of operators read from their environment, for a shell to source; readable by its owner only. */
+export const writeOperatorEnv = (directory: string, environment: { DATABASE_URL: string; KEY_FILE: string }) => {
+  const lines = Object.entries(environment).map(
+    ([name, value]) => `${name}='${value.replaceAll("'", String.raw`'\''`)}'\n`,
+  )
+  return write(join(directory, 'operator.env'), lines.join(''))
 }

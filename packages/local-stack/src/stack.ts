@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { buildApps } from './build.ts'
 import { lockDirectory } from './directory-lock.ts'
 import type { KeptProcess } from './kept-process.ts'
-import { writeLocalJson, type LocalJson } from './local-json.ts'
+import { writeLocalJson, writeOperatorEnv, type LocalJson } from './local-json.ts'
 import type { StackOptions } from './options.ts'
 import { checkPorts } from './ports.ts'
 import { startPostgres } from './postgres.ts'
@@ -74,6 +74,7 @@ export const startStack = async (options: StackOptions, signal: AbortSignal): Pr
     ...account,
   }
   await writeLocalJson(options.directory, local)
+  await writeOperatorEnv(options.directory, { DATABASE_URL: database.url, KEY_FILE: environment.key_file })
   const owned = stack.move()
   return {
     local,
