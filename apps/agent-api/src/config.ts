@@ -1,4 +1,14 @@
 import {
+  checkpoints,
+  CHECKPOINT_LIMIT_BYTES,
+  forward,
+  SPAN_BATCH_LIMIT_BYTES,
+  SPAN_LIMIT_BYTES,
+  spans,
+  WEBHOOK_LIMIT_BYTES,
+} from '@keelson/contracts/agent'
+import {
+  bodyLimitSetting,
   edgeSettings,
   loadConfig,
   processSettings,
@@ -28,6 +38,10 @@ export const settings = {
     default: null,
     description: 'how long spans are kept, such as `90d`; unset, for ever',
   }),
+  MAX_SPAN_BYTES: bodyLimitSetting(SPAN_LIMIT_BYTES, 'a span'),
+  MAX_SPAN_BATCH_BYTES: bodyLimitSetting(SPAN_BATCH_LIMIT_BYTES, 'a batch of spans'),
+  MAX_CHECKPOINT_BYTES: bodyLimitSetting(CHECKPOINT_LIMIT_BYTES, 'a checkpoint that is put, or the writes to one,'),
+  MAX_WEBHOOK_BYTES: bodyLimitSetting(WEBHOOK_LIMIT_BYTES, 'a webhook'),
   MAX_TUPLE_BYTES: setting.integer({
     default: MAX_TUPLE_BYTES,
     min: 1_048_576,
@@ -42,6 +56,17 @@ export const settings = {
 } as const
 
 export const agentConfig = (env: Environment): Config<typeof settings> => loadConfig(env, settings)
+
+/** What bodies may weigh, by operation; all others are as the contract says. */
+export const bodyLimits = (config: Config<typeof settings>): Readonly<Record<string, number>> => ({
+  [spans.createSpan.operationId]: config.MAX_SPAN_BYTES,
+  [spans.updateSpan.operationId]: config.MAX_SPAN_BYTES,
+  [spans.createSpanBatch.operationId]: config.MAX_SPAN_BATCH_BYTES,
+  [spans.putSpanBatch.operationId]: config.MAX_SPAN_BATCH_BYTES,
+  [checkpoints.putCheckpoint.operationId]: config.MAX_CHECKPOINT_BYTES,
+  [checkpoints.putCheckpointWrites.operationId]: config.MAX_CHECKPOINT_BYTES,
+  [forward.forwardPost.operationId]: config.MAX_WEBHOOK_BYTES,
+})
 
 /** What the webhook worker needs from its environment. */
 export const webhookWorkerSettings = {

@@ -28,7 +28,7 @@ import { agentNetwork } from './agents/agent-network.ts'
 import { createApp } from './app.ts'
 import { checkpointWriter } from './checkpoints/checkpoint-writer.ts'
 import { sweepCheckpoints } from './checkpoints/sweep-checkpoints.ts'
-import { agentConfig } from './config.ts'
+import { agentConfig, bodyLimits } from './config.ts'
 import { createKeyring } from './forward/keyring.ts'
 import { scheduleRetention } from './spans/retain-spans.ts'
 import { spanWriter } from './spans/span-writer.ts'
@@ -68,7 +68,7 @@ await runMain(
     watchPool(metrics, () => db.sql.reserve())
     watchRedis(metrics, queue)
     const service = createApp({
-      limits: serviceLimits(config),
+      limits: serviceLimits(config, bodyLimits(config)),
       tracer,
       db,
       spanWriter: writer,

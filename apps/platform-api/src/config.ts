@@ -1,4 +1,7 @@
+import { BODY_LIMIT_BYTES } from '@keelson/contracts'
+import { platformRoutes } from '@keelson/contracts/platform'
 import {
+  bodyLimitSetting,
   edgeSettings,
   loadConfig,
   processSettings,
@@ -13,6 +16,7 @@ export const settings = {
   ...processSettings({ port: 8080, metricsPort: 9080, serves: 'the API', wakes: 'the deployer' }),
   ...connectionSettings(10),
   ...edgeSettings,
+  MAX_REQUEST_BYTES: bodyLimitSetting(BODY_LIMIT_BYTES, 'the body of a request'),
   AUDIT_CHECKPOINT_FILE: setting.string({
     default: null,
     description: 'the file that checkpoints of the audit log are appended to; unset, they are logged',
@@ -21,3 +25,11 @@ export const settings = {
 } as const
 
 export const platformConfig = (env: Environment): Config<typeof settings> => loadConfig(env, settings)
+
+/** What bodies may weigh, by operation. */
+export const bodyLimits = (config: Config<typeof settings>): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    platformRoutes
+      .filter(({ schemas }) => 'body' in schemas)
+      .map(({ operationId }) => [operationId, config.MAX_REQUEST_BYTES]),
+  )

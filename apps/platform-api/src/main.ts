@@ -25,7 +25,7 @@ import {
   watchRedis,
 } from '@keelson/service-kit'
 import { createApp } from './app.ts'
-import { platformConfig } from './config.ts'
+import { bodyLimits, platformConfig } from './config.ts'
 
 await runMain(
   async (stack) => {
@@ -63,7 +63,7 @@ await runMain(
     watchRedis(metrics, queue)
     const nativeInferenceGateway = config.NATIVE_INFERENCE_GATEWAY
     const service = createApp({
-      limits: serviceLimits(config),
+      limits: serviceLimits(config, bodyLimits(config)),
       tracer,
       db,
       queue,

@@ -7,6 +7,10 @@ import * as platform from './platform/index.ts'
 const VERSION = '0.1.0'
 const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 
+/** What holds for every body. */
+const BODIES =
+  'The body of an operation may weigh `x-body-limit-bytes`, and its JSON may be nested 128 levels deep and have 200,000 members.'
+
 const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description }) as const
 
 /** The one that serves the document comes first: it is the one that `/docs` calls. */
@@ -29,8 +33,7 @@ export const platformDocument = (): OpenApiDocument =>
     info: {
       title: 'Keelson platform API',
       version: VERSION,
-      description:
-        'Credentials, stored encrypted, and models, deployed through serving vendors. Errors are RFC 9457 problem details.',
+      description: `Credentials, stored encrypted, and models, deployed through serving vendors. Errors are RFC 9457 problem details. ${BODIES}`,
       license,
     },
     servers: serversWith('http://127.0.0.1:8080'),
@@ -50,8 +53,7 @@ export const agentDocument = (): OpenApiDocument =>
     info: {
       title: 'Keelson agent API',
       version: VERSION,
-      description:
-        'Spans, checkpoints, and agents with the webhooks that drive them. Errors are RFC 9457 problem details. An unset field of a span is `null`.',
+      description: `Spans, checkpoints, and agents with the webhooks that drive them. Errors are RFC 9457 problem details. An unset field of a span is \`null\`. ${BODIES}`,
       license,
     },
     servers: serversWith('http://127.0.0.1:8081'),

@@ -6,6 +6,7 @@ export { normaliseTimestamp, Timestamp, UtcTimestamp } from './timestamp.ts'
 export { ERRORS, ERROR_CODES, Problem, type ErrorCode } from './errors.ts'
 export { SCOPES, type Scope } from './scopes.ts'
 export {
+  BODY_LIMIT_BYTES,
   isConditional,
   isRepeatable,
   route,

@@ -4,6 +4,10 @@ import { setting } from './setting.ts'
 
 const { rate, maxInFlight, crowdSize, maxSlowdown, maxBodyBytes } = DEFAULT_LIMITS
 
+/** A setting of what the bodies of some operations may weigh each. */
+export const bodyLimitSetting = (bytes: number, what: string) =>
+  setting.integer({ default: bytes, min: 1024, max: 134_217_728, description: `what ${what} may weigh; beyond, 413` })
+
 /** The limits that operators of a service may set. */
 export const limitSettings = {
   RATE_LIMIT: setting.integer({
@@ -46,10 +50,14 @@ export const serviceTimeouts = (config: Config<typeof limitSettings>) => ({
   requestTimeoutMs: config.REQUEST_TIMEOUT,
 })
 
-export const serviceLimits = (config: Config<typeof limitSettings>): Partial<ServiceLimits> => ({
+export const serviceLimits = (
+  config: Config<typeof limitSettings>,
+  bodyBytes: ServiceLimits['bodyBytes'],
+): Partial<ServiceLimits> => ({
   rate: { requestsPerSecond: config.RATE_LIMIT, burst: config.RATE_BURST },
   maxInFlight: config.MAX_IN_FLIGHT,
   crowdSize: config.CROWD_SIZE,
   maxSlowdown: config.MAX_SLOWDOWN,
   maxBodyBytes: config.MAX_BODY_BYTES,
+  bodyBytes,
 })

@@ -47,6 +47,7 @@ export type OperationContext = {
   proxyHops: number
   limitRate: (key: string, facts: RequestFacts) => void
   patienceMs: number
+  bodyBytes: Readonly<Record<string, number>>
   idempotency: IdempotencyStore | undefined
 }
 
@@ -72,8 +73,8 @@ const ADMISSION_MS = 5_000
 
 /** Finds out who calls and what is asked. */
 const receiver = <R extends Route>(route: R, context: OperationContext) => {
-  const { authenticate, idempotency, limitRate, patienceMs, proxyHops } = context
-  const read = inputReader(route)
+  const { authenticate, bodyBytes, idempotency, limitRate, patienceMs, proxyHops } = context
+  const read = inputReader(route, bodyBytes[route.operationId] ?? route.bodyLimitBytes)
 
   const identify = (facts: RequestFacts): Principal | Promise<Principal> => {
     const caller = authenticate(facts.received, clientAddress(facts.incoming, proxyHops))

@@ -60,6 +60,14 @@ describe('the public pages', () => {
     expect((await send(complete, '/openapi.json')).text).toBe(`${JSON.stringify(whole, null, 2)}\n`)
   })
 
+  test('a limit of bodies that an operator set is in force and in the document', async () => {
+    const limited = testService({ document: async () => document, limits: { bodyBytes: { createNote: 2048 } } })
+    const sent = (bytes: number) => send(limited, '/notes', { body: `{"text":"${'x'.repeat(bytes)}"}` })
+    expect([(await sent(2000)).status, (await sent(2100)).status]).toEqual([200, 413])
+    const { json } = await send(limited, '/openapi.json')
+    expect(json).toMatchObject({ paths: { '/notes': { post: { 'x-body-limit-bytes': 2048 } } } })
+  })
+
   test('the reference loads from its own origin alone', async () => {
     const { headers, text } = await send(service, '/docs')
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self';/)

@@ -26,7 +26,7 @@ export const publicPages = (
   const docs = docsPages(options.name, options.docsDirectory)
   let document: Promise<string> | null = null
   const openapi: RouteHandler = async ({ env }) => {
-    document ??= options.document().then((complete) => mountedDocument(complete, mounted))
+    document ??= options.document().then((complete) => mountedDocument(complete, mounted, options.limits?.bodyBytes))
     return jsonResponse(env, 200, await document)
   }
   return [

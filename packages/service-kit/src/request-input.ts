@@ -68,7 +68,7 @@ export const itemReader = <S extends z.ZodType>(schema: S) => {
 }
 
 /** Reads the parts of an operation's requests; whatever can be prepared is prepared when it is mounted. */
-export const inputReader = ({ path, schemas, bodyLimitBytes }: Route) => {
+export const inputReader = ({ path, schemas }: Route, bodyLimitBytes: number) => {
   const { params, query, body } = schemas as Record<string, Schema | undefined>
   return { params: paramsReader(path, params), query: queryReader(query), body: bodyReader(bodyLimitBytes, body) }
 }

@@ -37,6 +37,8 @@ export type ServiceLimits = LoadLimits & {
   maxSlowdown: number
   /** What the bodies of the requests in flight may weigh together; see `bodyBudget`. */
   maxBodyBytes: number
+  /** What the body of an operation may weigh, by `operationId`, where that is not what its route says. */
+  bodyBytes: Readonly<Record<string, number>>
   /** How long a caller is kept waiting, beside what an operation waits on purpose. */
   patienceMs: number
   /** Per API key and process. */
@@ -49,6 +51,7 @@ export const DEFAULT_LIMITS: ServiceLimits = {
   crowdSize: 128,
   maxSlowdown: 2,
   maxBodyBytes: 32 * 1_048_576,
+  bodyBytes: {},
   patienceMs: 30_000,
   rate: { requestsPerSecond: 10_000, burst: 20_000 },
 }

@@ -73,15 +73,9 @@ const answerer = (options: ServiceOptions, table: ReturnType<typeof routeTable>)
 export const createService = (options: ServiceOptions): Service => {
   const { log, metrics, authenticate, idempotency, proxyHops = 0, tracer = null } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const { crowdSize, maxInFlight, maxSlowdown, maxBodyBytes, patienceMs } = limits
-  const table = routeTable({
-    log,
-    authenticate,
-    proxyHops,
-    limitRate: rateLimiter(limits.rate),
-    idempotency,
-    patienceMs,
-  })
+  const { crowdSize, maxInFlight, maxSlowdown, maxBodyBytes } = limits
+  const limitRate = rateLimiter(limits.rate)
+  const table = routeTable({ ...limits, log, authenticate, proxyHops, limitRate, idempotency })
   const load = loadGuard(limits)
   const countShed = (reason: string) => () => metrics.shed.inc({ reason })
   const crowd = createCrowd({ least: crowdSize, most: maxInFlight, maxSlowdown }, countShed('crowd'))

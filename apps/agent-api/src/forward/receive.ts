@@ -1,4 +1,3 @@
-import { WEBHOOK_LIMIT_BYTES } from '@keelson/contracts/agent'
 import { ApiError, readBody, streamBody, type RawContext } from '@keelson/service-kit'
 import type { ForwardTarget } from './forward-path.ts'
 import { receivedHeaders } from './forwarded-headers.ts'
@@ -14,9 +13,6 @@ const refuse = (): never => {
   throw new ApiError('invalid_signature')
 }
 
-const readWebhook = (c: RawContext, held: HeldBytes): Promise<Buffer> =>
-  readBody(c.req.raw, c.env, WEBHOOK_LIMIT_BYTES, held.add)
-
 /** Slash commands and clicks wait for what the agent says, so they are never kept for later. */
 export const isDurable = (c: RawContext, { source, delivery }: Verified['key']): boolean =>
   delivery === 'durable' &&
@@ -28,11 +24,14 @@ const isStream = (c: RawContext): boolean =>
   c.req.method === 'POST' && receivedHeaders(c)['transfer-encoding'] !== undefined
 
 /**
- * Verifies requests and takes their bodies.
+ * Verifies requests and takes their bodies, of at most `maxBytes`.
  *
  * @throws ApiError `invalid_signature`, `malformed_request`, `payload_too_large`, `unavailable`
  */
-export const receiver = (keyring: Pick<Keyring, 'find'>) => {
+export const receiver = (keyring: Pick<Keyring, 'find'>, maxBytes: number) => {
+  const readWebhook = (c: RawContext, held: HeldBytes): Promise<Buffer> =>
+    readBody(c.req.raw, c.env, maxBytes, held.add)
+
   const prove = async (c: RawContext, { agent_name, segments }: ForwardTarget, presented: Presented, body: Buffer) => {
     const keys = await keyring.find(agent_name)
     const contentType = receivedHeaders(c)['content-type']
@@ -48,7 +47,7 @@ export const receiver = (keyring: Pick<Keyring, 'find'>) => {
     }
     const verified = await prove(c, target, presented, NO_BODY)
     if (isStream(c) && !isDurable(c, verified.key)) {
-      return { verified, body: streamBody(c.req.raw, c.env, WEBHOOK_LIMIT_BYTES) }
+      return { verified, body: streamBody(c.req.raw, c.env, maxBytes) }
     }
     return { verified, body: await readWebhook(c, held) }
   }
