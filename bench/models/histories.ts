@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Bench } from '../harness/bench.ts'
 
-const COMMAND = join(import.meta.dirname, '../../apps/deployer/src/deployments/simulate-command.ts')
+const COMMAND = join(import.meta.dirname, '../../apps/deployer/src/simulation/simulate-command.ts')
 const HISTORIES = 20_000
 
 /** How many histories of the state machine one process plays in a minute. @throws when an invariant breaks in one */

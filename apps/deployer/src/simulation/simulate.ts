@@ -1,12 +1,12 @@
-import { advance } from './advance.ts'
-import type { Limits } from './deployment.ts'
-import { seededRandom, virtualClock, type VirtualClock } from './simulation-clock.ts'
-import type { Fate } from './simulation-endpoint.ts'
-import { brokenInvariant } from './simulation-invariants.ts'
-import { simulatedPorts, type Guards } from './simulation-ports.ts'
-import { simulatedStore } from './simulation-store.ts'
-import { simulatedTables } from './simulation-tables.ts'
-import { simulatedVendor } from './simulation-vendor.ts'
+import { advance } from '../deployments/advance.ts'
+import type { Limits } from '../deployments/deployment.ts'
+import { seededRandom, virtualClock, type VirtualClock } from './clock.ts'
+import type { Fate } from './endpoint.ts'
+import { brokenInvariant } from './invariants.ts'
+import { simulatedPorts, type Guards } from './ports.ts'
+import { simulatedStore } from './store.ts'
+import { simulatedTables } from './tables.ts'
+import { simulatedVendor } from './vendor.ts'
 
 export const ALL_GUARDS: Guards = {
   fence: true,

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ALL_GUARDS, simulate } from './simulation.ts'
-import type { Guards } from './simulation-ports.ts'
+import { ALL_GUARDS, simulate } from './simulate.ts'
+import type { Guards } from './ports.ts'
 
 /** Seeds of histories that once went wrong; each keeps its lesson. */
 const REGRESSIONS: readonly number[] = [165, 2_257, 2_336, 13_812, 16_001, 1_038_291, 1_042_747]

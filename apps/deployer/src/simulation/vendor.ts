@@ -1,8 +1,8 @@
 import type { Step } from '../vendors/step.ts'
 import { VendorError } from '../vendors/vendor-error.ts'
 import type { Endpoint, EndpointApi } from '../vendors/vendor.ts'
-import type { VirtualClock } from './simulation-clock.ts'
-import { endpointAt, type Fate, type Version } from './simulation-endpoint.ts'
+import type { VirtualClock } from './clock.ts'
+import { endpointAt, type Fate, type Version } from './endpoint.ts'
 
 export type SimulatedVendorOptions = {
   clock: VirtualClock

@@ -1,6 +1,6 @@
-import type { DeploymentStore } from './advance.ts'
-import { tearsDown, type Change, type Claim, type Limits } from './deployment.ts'
-import type { Model, Row, SimulatedTables } from './simulation-tables.ts'
+import type { DeploymentStore } from '../deployments/advance.ts'
+import { tearsDown, type Change, type Claim, type Limits } from '../deployments/deployment.ts'
+import type { Model, Row, SimulatedTables } from './tables.ts'
 
 /** Guards that a negative control switches off; with any of them gone the simulation must find a broken invariant. */
 export type StoreGuards = { fence: boolean; settling: boolean }

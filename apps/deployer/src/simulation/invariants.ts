@@ -1,7 +1,7 @@
 import type { Endpoint } from '../vendors/vendor.ts'
-import type { Limits } from './deployment.ts'
-import type { Fate } from './simulation-endpoint.ts'
-import type { Model, SimulatedTables } from './simulation-tables.ts'
+import type { Limits } from '../deployments/deployment.ts'
+import type { Fate } from './endpoint.ts'
+import type { Model, SimulatedTables } from './tables.ts'
 
 export type Outcome = {
   tables: SimulatedTables

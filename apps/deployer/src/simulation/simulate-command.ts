@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { simulate } from './simulation.ts'
+import { simulate } from './simulate.ts'
 
-// node src/deployments/simulate-command.ts [--histories N] [--seed FIRST]: exits 1 at the first history that goes wrong.
+// node src/simulation/simulate-command.ts [--histories N] [--seed FIRST]: exits 1 at the first history that goes wrong.
 const { values } = parseArgs({ options: { histories: { type: 'string' }, seed: { type: 'string' } } })
 const histories = Number(values.histories ?? 100_000)
 const first = Number(values.seed ?? randomInt(2 ** 31))

@@ -1,10 +1,10 @@
 import type { Step } from '../vendors/step.ts'
 import { VendorError } from '../vendors/vendor-error.ts'
 import { vendorOver, type EndpointApi } from '../vendors/vendor.ts'
-import { advance, type DeploymentStore, type Ports } from './advance.ts'
-import type { Limits } from './deployment.ts'
-import type { VirtualClock } from './simulation-clock.ts'
-import type { simulatedVendor } from './simulation-vendor.ts'
+import { advance, type DeploymentStore, type Ports } from '../deployments/advance.ts'
+import type { Limits } from '../deployments/deployment.ts'
+import type { VirtualClock } from './clock.ts'
+import type { simulatedVendor } from './vendor.ts'
 
 /** What keeps deployments safe. A negative control switches one off, and then some history must go wrong. */
 export type Guards = {

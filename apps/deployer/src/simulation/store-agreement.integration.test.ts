@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { after, endpoint, error } from '../fixtures/claims.fixture.ts'
 import { LAUNCH, LIMITS, testWorld, type TestWorld } from '../fixtures/world.fixture.ts'
-import type { Claim } from './deployment.ts'
-import { seededRandom } from './simulation-clock.ts'
-import { simulatedStore } from './simulation-store.ts'
-import { simulatedTables } from './simulation-tables.ts'
+import type { Claim } from '../deployments/deployment.ts'
+import { seededRandom } from './clock.ts'
+import { simulatedStore } from './store.ts'
+import { simulatedTables } from './tables.ts'
 
 let world: TestWorld
 

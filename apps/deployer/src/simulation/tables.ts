@@ -1,5 +1,5 @@
 import type { ModelAvailability, ModelStatus } from '@keelson/database/platform'
-import type { Change, Claim } from './deployment.ts'
+import type { Change, Claim } from '../deployments/deployment.ts'
 
 export type Row = Pick<
   Claim,
