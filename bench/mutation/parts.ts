@@ -39,7 +39,7 @@ export const parts: Record<string, Part> = {
   },
   'state-machine': {
     mutate: ['advance', 'pace', 'transitions'].map((name) => `${DEPLOYMENTS}/${name}.ts`),
-    tests: [`${DEPLOYMENTS}/*.test.ts`],
+    tests: [`${DEPLOYMENTS}/*.test.ts`, `apps/deployer/src/simulation/*.test.ts`],
   },
   'json-guard': {
     mutate: ['json-number', 'json-reader', 'json-scan', 'json-shape', 'json-token'].map((name) => `${KIT}/${name}.ts`),
