@@ -11,6 +11,8 @@ export type FairQueue<Entry extends Queued> = {
   take: (limits: BatchLimits) => Entry[]
   /** Lets the next entry of the same key go. Due once for every entry that was taken. */
   release: (entry: Entry) => void
+  /** Takes out what waits behind these entries, which are out themselves, and returns it. */
+  clearBehind: (entries: readonly Entry[]) => Entry[]
   /** Empties the queue of all that is not out and returns it. */
   clear: () => Entry[]
   /** How many entries can be taken now. */
@@ -60,11 +62,9 @@ export const fairQueue = <Entry extends Queued>(): FairQueue<Entry> => {
   return {
     push: (entry) => {
       const waiting = behind.get(entry.key)
-      if (waiting === undefined) {
-        behind.set(entry.key, null)
-        makeReady(entry)
-      } else if (waiting) waiting.push(entry)
-      else behind.set(entry.key, fifo([entry]))
+      if (waiting) return waiting.push(entry)
+      behind.set(entry.key, waiting === null ? fifo([entry]) : null)
+      if (waiting === undefined) makeReady(entry)
     },
 
     take: ({ maxItems, maxBytes }) => {
@@ -88,6 +88,8 @@ export const fairQueue = <Entry extends Queued>(): FairQueue<Entry> => {
       if (next === undefined) behind.delete(key)
       else makeReady(next)
     },
+
+    clearBehind: (entries) => entries.flatMap(({ key }) => drained(behind.get(key) ?? null)),
 
     clear: () => {
       const waiting = [...behind.values()].flatMap(drained)

@@ -1,7 +1,15 @@
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 import type { GroupCommitOptions } from './group-commit.ts'
 
 export type Item = { key: string; poison?: boolean }
+
+export const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Until the end of the test, timers fire when it says so. */
+export const holdTime = () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+}
 
 /** A store whose statements finish when the test says so, and with the test at the latest. */
 export const manualStore = () => {

@@ -1,8 +1,7 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { manualStore, options, type Item } from './group-commit.fixture.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { holdTime, manualStore, options, settle, type Item } from './group-commit.fixture.ts'
 import { groupCommit, Overloaded } from './group-commit.ts'
 
-const settle = () => new Promise((resolve) => setImmediate(resolve))
 const keysOf = (statement: { items: Item[] } | undefined) => statement?.items.map(({ key }) => key)
 
 describe('group commit', () => {
@@ -88,14 +87,22 @@ describe('group commit', () => {
     ])
   })
 
-  test('nobody waits for a statement that takes long while a lane is free', async () => {
+  test('nobody waits longer than soonMs for a statement while a lane is free', async () => {
+    holdTime()
     const { statements, write } = manualStore()
-    const commits = groupCommit(options({ write, lanes: 2, soonMs: 0 }))
-    for (const key of ['1', '2', '3', '4', '5', '6']) void commits.submit('a', { key }, 1)
+    const commits = groupCommit(options({ write, lanes: 3, soonMs: 5, besideShare: 2 }))
+    void commits.submit('a', { key: 'slow' }, 1)
     await settle()
-    void commits.submit('a', { key: '7' }, 1)
+    void commits.submit('a', { key: 'quick' }, 1)
     await settle()
-    expect(statements).toHaveLength(2)
+    expect(statements.map(keysOf)).toEqual([['slow']])
+    vi.advanceTimersByTime(5)
+    await settle()
+    expect(statements.map(keysOf)).toEqual([['slow'], ['quick']])
+    void commits.submit('a', { key: 'quicker' }, 1)
+    statements[1]?.finish()
+    await settle()
+    expect(keysOf(statements[2])).toEqual(['quicker'])
   })
 
   test('nobody is answered before the own statement has committed', async () => {
@@ -147,54 +154,6 @@ describe('group commit', () => {
     statements[0]?.finish()
     await settle()
     expect(keysOf(statements[2])).toEqual(['hot'])
-  })
-
-  test('a statement that takes too long answers its callers and, once every lane does, refuses everyone until one is back', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const { statements, write } = manualStore()
-    const commits = groupCommit(options({ write, stallMs: 5 }))
-    const stuck: Promise<string>[] = []
-    for (const key of ['1', '2', '1']) {
-      stuck.push(commits.submit('a', { key }, 10))
-      await settle()
-    }
-    const outcomes = Promise.allSettled(stuck)
-    vi.advanceTimersByTime(5)
-    expect((await outcomes).map((outcome) => outcome.status === 'rejected' && outcome.reason.name)).toEqual(
-      stuck.map(() => 'Overloaded'),
-    )
-    expect(commits.queuedBytes).toBe(10)
-    await expect(commits.submit('a', { key: '3' }, 1)).rejects.toBeInstanceOf(Overloaded)
-    statements[0]?.finish()
-    await commits.drain()
-    const again = commits.submit('a', { key: '1' }, 1)
-    await settle()
-    statements.at(-1)?.finish()
-    expect(await again).toBe('committed 1')
-  })
-
-  test('a poisonous item fails alone', async () => {
-    const write = async (items: Item[]) => {
-      if (items.some(({ poison }) => poison)) throw new Error('bad row')
-      return items.map(({ key }) => `committed ${key}`)
-    }
-    const commits = groupCommit(options({ write }))
-    const items = Array.from({ length: 20 }, (_, index) => ({ key: `${index}`, poison: index === 7 }))
-    const outcomes = await Promise.allSettled(items.map((item) => commits.submit('a', item, 1)))
-    expect(outcomes.map(({ status }) => status)).toEqual(items.map(({ poison }) => (poison ? 'rejected' : 'fulfilled')))
-  })
-
-  test('a transient fault rejects the whole batch without trying items one by one', async () => {
-    let writes = 0
-    const write = async () => {
-      writes += 1
-      throw new Error('connection lost')
-    }
-    const commits = groupCommit(options({ write, isTransient: () => true }))
-    const outcomes = await Promise.allSettled(['1', '2', '3'].map((key) => commits.submit('a', { key }, 1)))
-    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true)
-    expect(writes).toBe(1)
   })
 
   test('the queue is bounded in bytes and accepts again once it has drained', async () => {

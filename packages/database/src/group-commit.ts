@@ -20,7 +20,7 @@ export type GroupCommitOptions<Item, Result> = {
   fewItems?: number
   maxBytes: number
   maxQueuedBytes: number
-  /** Callers of a statement that takes longer hear `Overloaded`, and all who wait while no other answers. */
+  /** Callers of a statement that takes longer hear `Overloaded`, with all who wait for its items; once every lane has one, all do. */
   stallMs: number
   /** A statement that takes longer is not waited for while a lane is free (default 50). */
   soonMs?: number
@@ -72,6 +72,8 @@ const commit = async <Item, Result>(
   }
 }
 
+const bytesOf = (entries: readonly Queued[]): number => entries.reduce((sum, { bytes }) => sum + bytes, 0)
+
 const NO_ANSWER = 'the database does not answer'
 
 const refuse = (entries: readonly Pick<Entry<unknown, unknown>, 'reject'>[]): void => {
@@ -79,9 +81,26 @@ const refuse = (entries: readonly Pick<Entry<unknown, unknown>, 'reject'>[]): vo
   for (const { reject } of entries) reject(error)
 }
 
-/** Waits for work, and acts when it takes longer than this. */
-const watched = async (work: Promise<void>, stallMs: number, onStall: () => void): Promise<void> => {
-  const timer = setTimeout(onStall, stallMs)
+type Watch<Entry> = {
+  soonMs: number
+  stallMs: number
+  onLate: () => void
+  onStall: (flight: Flight<Entry>) => void
+}
+
+/** Waits for the work of a flight, and tells once it is late and once it has stalled: one timer, set anew. */
+const watched = async <Entry>(work: Promise<void>, flight: Flight<Entry>, watch: Watch<Entry>): Promise<void> => {
+  const { soonMs, stallMs, onLate, onStall } = watch
+  const stall = () => {
+    flight.isStalled = true
+    onStall(flight)
+  }
+  const late = () => {
+    flight.isLate = true
+    timer = setTimeout(stall, stallMs - soonMs)
+    onLate()
+  }
+  let timer = soonMs < stallMs ? setTimeout(late, soonMs) : setTimeout(stall, stallMs)
   await work
   clearTimeout(timer)
 }
@@ -113,43 +132,47 @@ const limitsFor = ({ maxItems, fewItems = maxItems, maxBytes }: Limits, waiting:
   maxBytes,
 })
 
+/**
+ * Every statement costs a flush of the log, and flushes wait for each other: a small one beside others takes its turn
+ * from the next large one. Where the log is slow that costs many callers a third of their rate.
+ */
+const isWorthAStatement = (waiting: number, share: number): boolean => waiting > 0 && waiting >= share
+
 export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> => {
-  const { stallMs, maxQueuedBytes, besideShare = BESIDE_SHARE } = options
+  const { stallMs, soonMs = SOON_MS, maxQueuedBytes, besideShare = BESIDE_SHARE } = options
   const queue = fairQueue<Entry<Item, Result>>()
-  const lanes = createLanes<Entry<Item, Result>>(options.lanes, options.soonMs ?? SOON_MS)
+  const lanes = createLanes<Entry<Item, Result>>(options.lanes)
   let queuedBytes = 0
   const whenIdle: (() => void)[] = []
 
-  /** The statement goes on, so its rows keep their place; only its callers stop waiting for it. */
-  const stall = (flight: Flight<Entry<Item, Result>>): void => {
-    flight.isStalled = true
-    refuse(flight.batch)
-    if (lanes.areAnswering) return
-    const waiting = queue.clear()
-    for (const { bytes } of waiting) queuedBytes -= bytes
+  const giveUp = (waiting: readonly Entry<Item, Result>[]): void => {
+    queuedBytes -= bytesOf(waiting)
     refuse(waiting)
   }
 
+  /** The statement goes on, so its rows keep their place; only those who wait for it stop doing so. */
+  const onStall = ({ batch }: Flight<Entry<Item, Result>>): void => {
+    refuse(batch)
+    giveUp(queue.clearBehind(batch))
+    if (lanes.areStalled) giveUp(queue.clear())
+  }
+
+  /** Whoever waits beside it gets another lane, unless the answer has come in this very turn of the event loop. */
+  const onLate = () => pumpSoon(false)
+
   const run = async (batch: Entry<Item, Result>[]): Promise<void> => {
     const flight = lanes.enter(batch)
-    await watched(commit(batch, options), stallMs, () => stall(flight))
+    await watched(commit(batch, options), flight, { soonMs, stallMs, onLate, onStall })
     lanes.leave(flight)
-    for (const entry of batch) {
-      queuedBytes -= entry.bytes
-      queue.release(entry)
-    }
+    queuedBytes -= bytesOf(batch)
+    batch.forEach(queue.release)
     pump()
     if (lanes.areIdle) for (const resolve of whenIdle.splice(0)) resolve()
   }
 
-  /**
-   * Every statement costs a flush of the log, and flushes wait for each other: a small one beside others takes its turn
-   * from the next large one. Where the log is slow that costs many callers a third of their rate.
-   */
-  const isWorthAStatement = (): boolean => queue.size > 0 && queue.size >= lanes.itemsInFlight * besideShare
-
   const pump = (): void => {
-    while (!lanes.areFull && isWorthAStatement()) void run(queue.take(limitsFor(options, queue.size)))
+    while (!lanes.areFull && isWorthAStatement(queue.size, lanes.itemsInFlight * besideShare))
+      void run(queue.take(limitsFor(options, queue.size)))
   }
 
   const pumpSoon = pumping(pump)
@@ -157,10 +180,11 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
   return {
     submit: (account_id, item, bytes) => {
       if (queuedBytes + bytes > maxQueuedBytes) return Promise.reject(new Overloaded('the write queue is full'))
-      if (lanes.areStalled) return Promise.reject(new Overloaded(NO_ANSWER))
+      const key = options.keyOf(item)
+      if (lanes.areStalled || lanes.isStuck(key)) return Promise.reject(new Overloaded(NO_ANSWER))
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
       queuedBytes += bytes
-      queue.push({ account_id, key: options.keyOf(item), bytes, item, resolve, reject })
+      queue.push({ account_id, key, bytes, item, resolve, reject })
       pumpSoon(lanes.areQuiet)
       return promise
     },

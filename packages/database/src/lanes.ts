@@ -1,16 +1,19 @@
 /** A statement under way, with all that it writes. */
-export type Flight<Entry> = { readonly batch: readonly Entry[]; readonly startedAt: number; isStalled: boolean }
+export type Flight<Entry> = { readonly batch: readonly Entry[]; isLate: boolean; isStalled: boolean }
 
-/** A bounded number of lanes, of which each has one statement in flight at most; one is soon done within `soonMs`. */
-export const createLanes = <Entry>(count: number, soonMs: number) => {
+type Keyed = { readonly key: string }
+
+const isStalled = (flight: Flight<Keyed>): boolean => flight.isStalled
+
+/** A bounded number of lanes, of which each has one statement in flight at most. */
+export const createLanes = <Entry extends Keyed>(count: number) => {
   // No Set: the tables that one leaves behind as it changes keep what they held alive until old space is collected.
   const flights: Flight<Entry>[] = []
   let lastItems = 1
-  const isAnswering = () => flights.some(({ isStalled }) => !isStalled)
 
   return {
     enter: (batch: readonly Entry[]): Flight<Entry> => {
-      const flight = { batch, startedAt: performance.now(), isStalled: false }
+      const flight = { batch, isLate: false, isStalled: false }
       flights.push(flight)
       lastItems = batch.length
       return flight
@@ -26,18 +29,17 @@ export const createLanes = <Entry>(count: number, soonMs: number) => {
     get areFull(): boolean {
       return flights.length === count
     },
-    /** Whether a statement is in flight that has not taken too long yet. */
-    get areAnswering(): boolean {
-      return isAnswering()
-    },
     /** Whether a new statement would find no lane but stalled ones. */
     get areStalled(): boolean {
-      return flights.length === count && !isAnswering()
+      return flights.length === count && flights.every(isStalled)
     },
-    /** What the statements that should soon be done write together. */
+    /** Whether items of this key wait for a statement that has stalled, however many lanes are free. */
+    isStuck: (key: string): boolean =>
+      flights.some(isStalled) &&
+      flights.some((flight) => flight.isStalled && flight.batch.some((entry) => entry.key === key)),
+    /** What the statements that are not late write together. */
     get itemsInFlight(): number {
-      const since = performance.now() - soonMs
-      return flights.reduce((sum, { batch, startedAt }) => sum + (startedAt > since ? batch.length : 0), 0)
+      return flights.reduce((sum, { batch, isLate }) => sum + (isLate ? 0 : batch.length), 0)
     },
   }
 }
