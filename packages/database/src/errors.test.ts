@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { constraintOf, isRejectedValue, isTransient, sqlStateOf } from './errors.ts'
+import { constraintOf, isBlocked, isRejectedValue, isTransient, sqlStateOf } from './errors.ts'
 
 const raised = (code: string, constraint_name?: string) => Object.assign(new Error('raised'), { code, constraint_name })
 
@@ -33,6 +33,11 @@ test('what is no error of a database is not transient', () => {
   for (const thrown of [null, undefined, 'text', new Error('no code'), { code: 8006 }]) {
     expect(isTransient(thrown)).toBe(false)
   }
+})
+
+test('rows that others hold are told from every other fault that may pass', () => {
+  expect(TRANSIENT.filter((code) => isBlocked(raised(code)))).toEqual(['40P01', '55P03'])
+  expect(isBlocked(new Error('query failed', { cause: raised('55P03') }))).toBe(true)
 })
 
 test('a violated constraint is known by its name, and only a violated one', () => {

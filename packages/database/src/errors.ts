@@ -51,6 +51,9 @@ export const isTransient = (error: unknown): boolean => {
   return code !== null && (TRANSIENT_CONNECTION.has(code) || (SQLSTATE.test(code) && TRANSIENT_SQLSTATE.test(code)))
 }
 
+/** Whether a statement failed for rows that others hold: a lock was not to be had in time, or a deadlock was broken. */
+export const isBlocked = (error: unknown): boolean => ['55P03', '40P01'].includes(sqlStateOf(error) ?? '')
+
 /** Whether Postgres refused a value as such: NUL in text, a number out of range, a key too long for its index. */
 export const isRejectedValue = (error: unknown): boolean => /^(22|54)/.test(sqlStateOf(error) ?? '')
 

@@ -62,6 +62,35 @@ describe('in a group commit', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(items.map(({ poison }) => (poison ? 'rejected' : 'fulfilled')))
   })
 
+  test('rows that others hold fail alone, and their neighbours are tried again without waiting for them', async () => {
+    const patience: (number | undefined)[] = []
+    const write = async (items: Item[], lockTimeoutMs?: number) => {
+      patience.push(lockTimeoutMs)
+      if (items.some(({ poison }) => poison)) throw new Error('locked')
+      return items.map(({ key }) => `committed ${key}`)
+    }
+    const commits = groupCommit(options({ write, isTransient: () => true, isBlocked: () => true }))
+    const items = Array.from({ length: 20 }, (_, index) => ({ key: `${index}`, poison: index % 9 === 7 }))
+    const outcomes = await Promise.allSettled(items.map((item) => commits.submit('a', item, 1)))
+    expect(outcomes.map(({ status }) => status)).toEqual(items.map(({ poison }) => (poison ? 'rejected' : 'fulfilled')))
+    const [first, ...others] = patience
+    expect(first).toBeUndefined()
+    expect(others.every((lockTimeoutMs) => lockTimeoutMs !== undefined && lockTimeoutMs < 100)).toBe(true)
+  })
+
+  test('a statement whose callers are all answered is not tried again in parts', async () => {
+    holdTime()
+    const { statements, write } = manualStore()
+    const commits = groupCommit(options({ write, isBlocked: () => true, stallMs: 5 }))
+    const outcomes = Promise.allSettled(['1', '2'].map((key) => commits.submit('a', { key }, 1)))
+    await settle()
+    vi.advanceTimersByTime(5)
+    statements[0]?.fail(new Error('locked'))
+    await outcomes
+    await commits.drain()
+    expect(statements).toHaveLength(1)
+  })
+
   test('a transient fault rejects the whole batch without trying items one by one', async () => {
     let writes = 0
     const write = async () => {

@@ -7,12 +7,14 @@ export class Overloaded extends Error {
 }
 
 export type GroupCommitOptions<Item, Result> = {
-  /** Commits all items in one statement and answers one result per item, in order. */
-  write: (items: Item[]) => Promise<Result[]>
+  /** Commits all items in one statement and answers one result per item, in order; see `waitingAtMost`. */
+  write: (items: Item[], lockTimeoutMs?: number) => Promise<Result[]>
   /** Items of one key are never in flight together, and are written in the order they came. */
   keyOf: (item: Item) => string
   /** Whether a failed write says nothing about its items, so that trying them one by one is pointless. */
   isTransient: (error: unknown) => boolean
+  /** Whether a write failed for rows that others hold, so that its other items can be written (default: never). */
+  isBlocked?: (error: unknown) => boolean
   /** Statements in flight at once; each occupies a connection. */
   lanes: number
   maxItems: number
@@ -56,19 +58,31 @@ type Entry<Item, Result> = Queued & {
   reject: (error: unknown) => void
 }
 
-/** Commits a batch and answers everyone in it; what fails is halved until the items at fault fail alone. */
+/** Whoever is tried again for the rows of others has waited for them already. */
+const HARDLY_WAITING_MS = 20
+
+/**
+ * Commits what a statement writes and answers everyone in it; what fails is halved until the items at fault fail alone.
+ * That ends when the statement has stalled, for then everyone is answered.
+ */
 const commit = async <Item, Result>(
-  batch: Entry<Item, Result>[],
-  options: Pick<GroupCommitOptions<Item, Result>, 'write' | 'isTransient'>,
+  batch: readonly Entry<Item, Result>[],
+  flight: Flight<Entry<Item, Result>>,
+  options: Pick<GroupCommitOptions<Item, Result>, 'write' | 'isTransient' | 'isBlocked'>,
+  lockTimeoutMs?: number,
 ): Promise<void> => {
   try {
-    const results = await options.write(batch.map(({ item }) => item))
+    const items = batch.map(({ item }) => item)
+    const results = await options.write(items, lockTimeoutMs)
     batch.forEach((entry, index) => entry.resolve(results[index] as Result))
   } catch (error) {
-    if (batch.length === 1 || options.isTransient(error)) return batch.forEach(({ reject }) => reject(error))
+    const isBlocked = options.isBlocked?.(error) ?? false
+    const isHopeless = flight.isStalled || (options.isTransient(error) && !isBlocked)
+    if (batch.length === 1 || isHopeless) return batch.forEach(({ reject }) => reject(error))
     const middle = batch.length >> 1
-    await commit(batch.slice(0, middle), options)
-    await commit(batch.slice(middle), options)
+    const patience = isBlocked ? HARDLY_WAITING_MS : lockTimeoutMs
+    await commit(batch.slice(0, middle), flight, options, patience)
+    await commit(batch.slice(middle), flight, options, patience)
   }
 }
 
@@ -162,7 +176,7 @@ export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Resu
 
   const run = async (batch: Entry<Item, Result>[]): Promise<void> => {
     const flight = lanes.enter(batch)
-    await watched(commit(batch, options), flight, { soonMs, stallMs, onLate, onStall })
+    await watched(commit(batch, flight, options), flight, { soonMs, stallMs, onLate, onStall })
     lanes.leave(flight)
     queuedBytes -= bytesOf(batch)
     batch.forEach(queue.release)

@@ -1,4 +1,12 @@
-import { groupCommit, isTransient, Overloaded, retryingDeadlocks, type Database } from '@keelson/database'
+import {
+  groupCommit,
+  isBlocked,
+  isTransient,
+  Overloaded,
+  retryingDeadlocks,
+  waitingAtMost,
+  type Database,
+} from '@keelson/database'
 import { ApiError } from '@keelson/service-kit'
 import type { CheckpointRow } from './checkpoint-row.ts'
 import { putCheckpoints } from './put-checkpoint.ts'
@@ -42,18 +50,20 @@ const orUnavailable = async <Result>(work: Promise<Result>): Promise<Result> => 
 
 /** Writes small items together, and the others alone; what a statement is refused for is found item by item. */
 const writerOf = <Item extends { account_id: string }>(
-  write: (items: readonly Item[]) => Promise<void>,
+  write: (items: readonly Item[], lockTimeoutMs?: number) => Promise<void>,
   key: (item: Item) => string,
 ) => {
-  const writeAll = (items: readonly Item[]) => retryingDeadlocks(() => write(items))
+  const writeAll = (items: readonly Item[], lockTimeoutMs?: number) =>
+    retryingDeadlocks(() => write(items, lockTimeoutMs))
   const group = groupCommit<Item, void>({
     ...LIMITS,
-    write: async (items) => {
-      await writeAll(items)
+    write: async (items, lockTimeoutMs) => {
+      await writeAll(items, lockTimeoutMs)
       return items.map(() => undefined)
     },
     keyOf: key,
     isTransient,
+    isBlocked,
   })
   return (item: Item, bytes: number): Promise<void> =>
     bytes > SMALL_BYTES ? writeAll([item]) : orUnavailable(group.submit(item.account_id, item, bytes))
@@ -62,12 +72,12 @@ const writerOf = <Item extends { account_id: string }>(
 /** One writer serves the whole process, so that requests of all accounts share statements. */
 export const checkpointWriter = (db: Pick<Database, 'sql'>): CheckpointWriter => {
   const put = writerOf<CheckpointRow>(
-    (rows) => putCheckpoints(db, rows),
+    (rows, lockTimeoutMs) => putCheckpoints(db, rows, lockTimeoutMs),
     ({ account_id, thread_id, checkpoint_ns }) => keyOf(account_id, thread_id, checkpoint_ns),
   )
   const writesOf = (upsert: boolean) =>
     writerOf<WritesRow>(
-      (rows) => putWrites(db, rows, upsert),
+      (rows, lockTimeoutMs) => waitingAtMost(db, lockTimeoutMs, (statements) => putWrites(statements, rows, upsert)),
       ({ account_id, thread_id, checkpoint_ns, checkpoint_id, writes }) =>
         keyOf(account_id, thread_id, checkpoint_ns, checkpoint_id, writes[0]?.task_id ?? ''),
     )

@@ -1,4 +1,4 @@
-import type { Database } from '@keelson/database'
+import { type Database, waitingAtMost } from '@keelson/database'
 import { ApiError } from '@keelson/service-kit'
 import type { CheckpointRow } from './checkpoint-row.ts'
 import { orRefusal } from './refusals.ts'
@@ -78,6 +78,7 @@ const isDeleted = (error: unknown): boolean => error instanceof ApiError && erro
 export const putCheckpoints = async (
   db: Pick<Database, 'sql'>,
   checkpoints: readonly CheckpointRow[],
+  lockTimeoutMs?: number,
 ): Promise<void> => {
   const isBatch = checkpoints.length > 1
   const heads = checkpoints.map((row, put) => ({ ...row, put, blobs: undefined }))
@@ -89,7 +90,7 @@ export const putCheckpoints = async (
   const admitted = heads.some(({ expected_head }) => expected_head !== null) ? ADMITTED_AT_HEAD : ADMITTED
   const text = statementOf(puts.text, blobs?.text ?? null, admitted)
   try {
-    await orRefusal(db.sql.unsafe(text, parameters, { prepare: true }))
+    await orRefusal(waitingAtMost(db, lockTimeoutMs, ({ sql }) => sql.unsafe(text, parameters, { prepare: true })))
   } catch (error) {
     const [first] = checkpoints
     if (first && !isBatch && isDeleted(error)) await refuseWrites(db, first)

@@ -1,4 +1,4 @@
-import { groupCommit, isTransient, Overloaded, type Database } from '@keelson/database'
+import { groupCommit, isBlocked, isTransient, Overloaded, waitingAtMost, type Database } from '@keelson/database'
 import type { Queue } from '@keelson/queue'
 import { ApiError, uuidv7, type RawAnswer } from '@keelson/service-kit'
 import { eventId } from '../forward/event-id.ts'
@@ -67,9 +67,10 @@ const busy = (error: unknown): never => {
  */
 export const deliveryAcceptor = ({ db, queue, onDuplicate }: AcceptDeps) => {
   const writes = groupCommit<NewDelivery, string | null>({
-    write: (rows) => writeDeliveries(db, rows),
+    write: (rows, lockTimeoutMs) => waitingAtMost(db, lockTimeoutMs, (statements) => writeDeliveries(statements, rows)),
     keyOf: identityOf,
     isTransient,
+    isBlocked,
     lanes: LANES,
     maxItems: MAX_EVENTS,
     maxBytes: MAX_BYTES,

@@ -1,4 +1,12 @@
-import { groupCommit, isTransient, Overloaded, retryingDeadlocks, type Database } from '@keelson/database'
+import {
+  groupCommit,
+  isBlocked,
+  isTransient,
+  Overloaded,
+  retryingDeadlocks,
+  waitingAtMost,
+  type Database,
+} from '@keelson/database'
 import { ApiError } from '@keelson/service-kit'
 import { changeSpans, createSpans, type SpanWrite, type Written } from './write-spans.ts'
 
@@ -20,7 +28,7 @@ export type SpanWriterOptions = {
   stallMs?: number
 }
 
-type Statement = (writes: readonly SpanWrite[]) => Promise<Written[]>
+type Statement = (db: Pick<Database, 'sql'>, writes: readonly SpanWrite[]) => Promise<Written[]>
 
 const MEBIBYTE = 1_048_576
 /** What a span weighs beside its payloads: ids, times, the bookkeeping of the queue, its share of a request. */
@@ -37,9 +45,11 @@ export const spanWriter = (
 ): SpanWriter => {
   const queue = (statement: Statement) =>
     groupCommit<SpanWrite, Written>({
-      write: (writes) => retryingDeadlocks(() => statement(writes)),
+      write: (writes, lockTimeoutMs) =>
+        retryingDeadlocks(() => waitingAtMost(db, lockTimeoutMs, (statements) => statement(statements, writes))),
       keyOf: ({ account_id, id }) => `${account_id} ${id}`,
       isTransient,
+      isBlocked,
       lanes,
       maxItems: 200,
       fewItems: 16,
@@ -49,9 +59,9 @@ export const spanWriter = (
       stallMs,
     })
   const queues = {
-    create: queue((writes) => createSpans(db, writes)),
-    put: queue((writes) => changeSpans(db, writes, 'replace')),
-    patch: queue((writes) => changeSpans(db, writes, 'merge')),
+    create: queue(createSpans),
+    put: queue((statements, writes) => changeSpans(statements, writes, 'replace')),
+    patch: queue((statements, writes) => changeSpans(statements, writes, 'merge')),
   }
 
   const all = Object.values(queues)

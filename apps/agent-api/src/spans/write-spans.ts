@@ -58,7 +58,7 @@ const insertNew = async ({ sql }: Sql, write: SpanWrite): Promise<boolean> => {
  * Creates spans in one statement, a lone one that exists already in two. An existing span gains the facts it did not
  * have yet; where a fact differs nothing changes and the result is `null`. No two writes may name the same span.
  */
-export const createSpans = async (db: Database, writes: readonly SpanWrite[]): Promise<Written[]> => {
+export const createSpans = async (db: Sql, writes: readonly SpanWrite[]): Promise<Written[]> => {
   const [first, ...others] = writes
   if (first && others.length === 0 && (await insertNew(db, first))) return [first as Row]
   // What was merged is answered as stored; what is new needs no way back, it is what came in.
