@@ -6,12 +6,15 @@ import type { SpanFacts, SpanPatch } from './span-row.ts'
 import type { SpanWriter } from './span-writer.ts'
 import { changeSpans, compactData, MAX_DATA_BYTES } from './write-spans.ts'
 
-/** After so many patches, or when they are this large, `data` is written back as one text. */
+/** After so many patches, or when they are this large together, `data` is written back as one text. */
 const COMPACT_AFTER_SEGMENTS = 8
 const COMPACT_AFTER_CHARACTERS = 1_048_576
 
-const isDueForCompaction = (log: string): boolean =>
-  log.length > COMPACT_AFTER_CHARACTERS ? log.includes(SEGMENT) : segmentsOf(log) > COMPACT_AFTER_SEGMENTS
+const isDueForCompaction = (log: string): boolean => {
+  const patches = log.indexOf(SEGMENT)
+  if (patches === -1) return false
+  return log.length - patches > COMPACT_AFTER_CHARACTERS || segmentsOf(log) > COMPACT_AFTER_SEGMENTS
+}
 
 /** How often a write is tried whose span others change meanwhile. */
 export const ATTEMPTS = 8
@@ -36,10 +39,11 @@ type Deps = Pick<Database, 'sql'> & {
 
 /** Changes the spans of one account. */
 export const spanChanger = ({ sql, writer, account_id, get }: Deps) => {
-  const compact = ({ id, data }: SpanFacts): Promise<void> | undefined =>
-    data !== null && isDueForCompaction(data)
-      ? compactData({ sql }, { account_id, id, log: data, folded: foldData(data) })
-      : undefined
+  const compacted = async (row: SpanFacts, log: string): Promise<SpanFacts> => {
+    const data = foldData(log)
+    await compactData({ sql }, { account_id, id: row.id, log, folded: data })
+    return { ...row, data }
+  }
 
   /** Of a change that did not apply: says why, or merges `data` here, where the log alone would be too long. */
   const mergeHere = async (kind: 'put' | 'patch', patch: SpanPatch): Promise<SpanFacts | null> => {
@@ -59,8 +63,7 @@ export const spanChanger = ({ sql, writer, account_id, get }: Deps) => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const row = (await writer[kind]({ ...patch, account_id })) ?? (await mergeHere(kind, patch))
       if (row === null) continue
-      await compact(row)
-      return row
+      return row.data !== null && isDueForCompaction(row.data) ? compacted(row, row.data) : row
     }
     return contended()
   }
