@@ -9,6 +9,7 @@ const FLAWS: Record<Exclude<Flaw, 'duplicate_key'>, string> = {
   prototype_key: 'the name __proto__ is not accepted',
   number: 'the number cannot be held exactly',
   text: 'the text holds U+0000 or half of a surrogate pair',
+  name: 'a name holds U+0000 or half of a surrogate pair',
   members: `the body has more than ${MAX_MEMBERS} members`,
   depth: `must not be nested deeper than ${MAX_DEPTH} levels`,
 }

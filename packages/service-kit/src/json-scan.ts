@@ -16,7 +16,7 @@ import type { Shape } from './json-shape.ts'
 import type { CutBody } from './large-base64.ts'
 
 /** What would not survive being read, and so may not stand outside free-form values; nesting counts everywhere. */
-export type Flaw = 'duplicate_key' | 'prototype_key' | 'number' | 'text' | 'members' | 'depth'
+export type Flaw = 'duplicate_key' | 'prototype_key' | 'number' | 'text' | 'name' | 'members' | 'depth'
 
 export type Path = (string | number)[]
 
@@ -60,17 +60,19 @@ const skipSpace = (scan: Scan): number => {
   return code
 }
 
+const isHeld = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+
 const scanString = (scan: Scan): void => {
   const start = scan.at
   scan.at = stringEnd(scan.text, start)
   if (!scan.escapes || !hasEscape(scan.text, start, scan.at)) return
   const value = stringValue(scan.text, start, scan.at)
-  if (value === null || !value.isWellFormed() || value.includes('\0')) stop(scan, 'text')
+  if (value === null || !isHeld(value)) stop(scan, 'text')
 }
 
 const scanName = (scan: Scan): string => {
   const start = scan.at
-  scanString(scan)
+  scan.at = stringEnd(scan.text, start)
   return (scan.escapes ? stringValue(scan.text, start, scan.at) : null) ?? scan.text.slice(start + 1, scan.at - 1)
 }
 
@@ -85,6 +87,12 @@ const scanScalar = (scan: Scan): void => {
   const start = scan.at
   scan.at = valueEnd(scan.text, start, 0, 0)
   if (!holdsExactly(scan.text, start, scan.at)) stop(scan, 'number')
+}
+
+/** No path could tell the member, so its object is told. */
+const stopAtName = (scan: Scan): void => {
+  scan.path.pop()
+  stop(scan, 'name')
 }
 
 /** Of a member that an object does not declare nothing is read, so nothing in it can be wrong but its nesting. */
@@ -103,8 +111,11 @@ const scanObject = (scan: Scan, shape: Shape | null, depth: number): void => {
   scan.at++
   let code = skipSpace(scan)
   while (code === QUOTE) {
-    const name = (path[depthOfPath] = scanName(scan))
-    if (scan.flaw) return
+    const name = scanName(scan)
+    const member = shape?.keys?.get(name) ?? shape?.rest ?? null
+    const isRead = member !== null || !shape?.keys
+    if (isRead && scan.escapes && !isHeld(name)) return stopAtName(scan)
+    path[depthOfPath] = name
     if (names ? names.has(name) : list.includes(name)) return stop(scan, 'duplicate_key')
     if (names) names.add(name)
     else if (list.push(name) > FEW_NAMES) names = new Set(list)
@@ -112,9 +123,8 @@ const scanObject = (scan: Scan, shape: Shape | null, depth: number): void => {
     if (++scan.members > MAX_MEMBERS) return stop(scan, 'members')
     if (skipSpace(scan) !== COLON) return stop(scan, null)
     scan.at++
-    const member = shape?.keys?.get(name) ?? shape?.rest ?? null
-    if (member === null && shape?.keys) passOver(scan, depth)
-    else scanValue(scan, member, depth)
+    if (isRead) scanValue(scan, member, depth)
+    else passOver(scan, depth)
     code = skipSpace(scan)
     if (code !== COMMA) break
     scan.at++
