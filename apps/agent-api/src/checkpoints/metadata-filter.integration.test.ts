@@ -35,7 +35,21 @@ const objectOf = (members: readonly Member[], isEscaped: () => boolean): string 
 
 const integers = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n })
 const numbers = fc
-  .tuple(integers, fc.constantFrom('', '.0', '.12345678901234567890123', 'e0', 'E+12', 'e-345', 'e4999', 'e-70000'))
+  .tuple(
+    integers,
+    fc.constantFrom(
+      '',
+      '.0',
+      '.12345678901234567890123',
+      'e0',
+      'E+12',
+      'e-345',
+      'e4999',
+      'e-70000',
+      'e131030',
+      'e131071',
+    ),
+  )
   .map(([integer, rest]) => ({ digits: `${integer}${rest}` }))
 const names = fc.string({ unit: fc.constantFrom('\\', 'u', '0', '9', 'a', 'é', '名', '😀', '"', '\n', '\u0001') })
 const strings = fc.oneof(names, fc.string({ unit: fc.constantFrom('a', '\0', '\ud800', '\udc00', '\\', '7') }))
@@ -98,11 +112,42 @@ describe('metadata', () => {
     ['20,000 decimals', `0.${'1'.repeat(20_000)}`],
     ['60,000 digits', '9'.repeat(60_000)],
     ['a padded exponent', `1.5e${'0'.repeat(9)}1`],
+    ['131,073 digits', `1${'0'.repeat(131_072)}`],
+    ['131,073 digits, some by its exponent', `1${'0'.repeat(130_900)}e172`],
+    ['an exponent that is no integer of Postgres', '1e99999999999999999999'],
+    ['nothing, shifted far', '-0.0e99999999999999999999'],
+    ['16,384 decimals, all of them zeros', `7.${'0'.repeat(16_384)}`],
   ])('with a number of %s is stored and found, and its other numbers stay exact', async (_, digits) => {
     const metadata = `{"odd":${digits},"id":12345678901234567891}`
     expect(await finds(metadata, `{"odd":${digits}}`)).toBe(true)
     expect(await finds(metadata, '{"id":12345678901234567892}')).toBe(false)
   })
+})
+
+describe('a number that a numeric can just hold', () => {
+  test.each([
+    ['131,072 digits', `1${'0'.repeat(131_071)}`, `1${'0'.repeat(131_070)}1`],
+    ['131,072 digits by an exponent', '1e131071', '2e131071'],
+    ['131,072 digits after zeros', '0.001e131074', '0.0011e131074'],
+    ['an exponent of 5000', '1e5000', '1e5001'],
+    ['an exponent of 5000, and is not null', '1e5000', 'null'],
+    ['16,383 decimals', '1e-16383', '2e-16383'],
+    ['16,383 decimals, and is not 0', '1e-16383', '0'],
+    ['both', `9.${'1'.repeat(131_071 + 16_383)}e131071`, `9.${'1'.repeat(131_071 + 16_382)}2e131071`],
+  ])('of %s is found by itself and by no other', async (_, digits, other) => {
+    expect(await finds(`{"n":${digits}}`, `{"n":${digits}}`)).toBe(true)
+    expect(await finds(`{"n":${digits}}`, `{"n":${other}}`)).toBe(false)
+  })
+})
+
+test('a number too large for a numeric is kept as it was sent, and breaks neither puts nor filters', async () => {
+  const huge = `{"n":1${'0'.repeat(140_000)}}`
+  const text = `{"thread_id":"huge","checkpoint_id":"cp","checkpoint":{},"metadata":${huge}}`
+  expect(await client.raw(routes.putCheckpoint, { text })).toMatchObject({ status: 200 })
+  for (const route of ['listCheckpoints', 'listThreads'] as const) {
+    const answer = await client.raw(routes[route], { text: `{"filter_metadata":${huge}}` })
+    expect([answer.status, answer.text.includes(huge)]).toEqual([200, true])
+  }
 })
 
 describe('a large integer beside an escape', () => {
