@@ -1,5 +1,6 @@
 import type { Database } from '@keelson/database'
-import { deleteThread, PART } from './delete-thread.ts'
+import { deleteThread } from './delete-thread.ts'
+import { MAX_LOCKED_BYTES, MAX_LOCKED_ROWS } from './lock-limits.ts'
 
 export type SweepOptions = {
   /** The most threads and tombstones of one sweep; 100 when left out. */
@@ -42,7 +43,7 @@ const dropTombstones = async ({ sql }: Pick<Database, 'sql'>, limit: number, sec
     let isLeft = true
     while (isLeft) {
       const [dropped] = await sql<[{ is_left: boolean }]>`
-        select agent.drop_tombstone(${account_id}, ${thread_id}, ${PART}, ${seconds}) as is_left`
+        select agent.drop_tombstone(${account_id}, ${thread_id}, ${MAX_LOCKED_ROWS}, ${MAX_LOCKED_BYTES}, ${seconds}) as is_left`
       isLeft = dropped.is_left
     }
   }
