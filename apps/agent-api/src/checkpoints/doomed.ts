@@ -5,7 +5,9 @@ import type { PendingQuery, Row } from 'postgres'
 export type Doomed = {
   namespaces: string[]
   ids: string[]
-  /** The oldest transaction this may have missed. */
+  /** Of their own texts. */
+  bytes: number[]
+  /** The snapshot this was found in, which tells what came since. */
   planned_at: string
   /** When something of the thread was last removed. */
   marked_at: string | null
@@ -53,6 +55,7 @@ export const findDoomed = async (
   const [doomed] = await sql<[Doomed?]>`
     with recursive ranked as materialized (
       select checkpoint_ns, checkpoint_id, parent_checkpoint_id, channels, versions, metadata_filter, run_id, created_at,
+        octet_length(checkpoint) + octet_length(metadata) as bytes,
         row_number() over (partition by checkpoint_ns order by checkpoint_id desc) as rank
       from agent.checkpoints as c where ${ofThread(sql`c`)}
     ), deltas as materialized (
@@ -76,13 +79,13 @@ export const findDoomed = async (
         where ${ofThread(sql`c`)} and c.checkpoint_ns = needed.checkpoint_ns and c.checkpoint_id = needed.checkpoint_id offset 0) as p
       where p.parent_checkpoint_id is not null and not ${valued(sql`p`, sql`needed.channel`)}
     ), doomed as (
-      select checkpoint_ns, checkpoint_id from ranked
+      select checkpoint_ns, checkpoint_id, bytes from ranked
       where (${isKept}) is not true
         and (checkpoint_ns, checkpoint_id) not in (select checkpoint_ns, checkpoint_id from needed)
       order by checkpoint_id limit ${dryRun ? null : MAX_DOOMED}
     )
-    select array_agg(checkpoint_ns) as namespaces, array_agg(checkpoint_id) as ids,
-      pg_snapshot_xmin(pg_current_snapshot())::xid::text as planned_at,
+    select array_agg(checkpoint_ns) as namespaces, array_agg(checkpoint_id) as ids, array_agg(bytes) as bytes,
+      pg_current_snapshot()::text as planned_at,
       (select deleted_at::text from agent.threads as t where ${ofThread(sql`t`)}) as marked_at
     from doomed having count(*) > 0`
   return doomed ?? null

@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { testApp } from '../test-app.fixture.ts'
 import { base64, checkpointAccount, codeOf } from './account.fixture.ts'
+import { findDoomed } from './doomed.ts'
+import { carryOut } from './remove-checkpoints.ts'
 
 const app = await testApp()
 afterAll(() => app[Symbol.asyncDispose]())
@@ -95,4 +97,41 @@ describe('prune', () => {
     expect(await codeOf(write('t', 'cp-1'))).toBe('thread_deleted')
     expect(await codeOf(put('t', 'cp-4', { parent_checkpoint_id: 'cp-3' }))).toBe('ok')
   })
+})
+
+describe('a transaction that is open while a thread is pruned', () => {
+  test('keeps nothing of what came since it began, when it is anywhere else', async () => {
+    const { client, step, ids } = await account()
+    await db.sql.begin(async (open) => {
+      await open`select pg_current_xact_id()`
+      for (let number = 1; number <= 5; number += 1) await step('t', number)
+      const counts = await client.pruneCheckpoints({ body: { keep_last: 2 } })
+      expect([counts, await ids('t')]).toEqual([
+        { checkpoints: 3, blobs: 3, writes: 0, has_more: false },
+        ['cp-5', 'cp-4'],
+      ])
+    })
+  })
+
+  test.each(['before', 'after'])(
+    'is noticed when it forks the thread and began %s what may go was found',
+    async (began) => {
+      const { client, step, ids } = await account()
+      const { account_id } = client
+      for (let number = 1; number <= 3; number += 1) await step('t', number)
+      const removal = { account_id, thread_id: 't', isKept: db.sql`rank = 1` }
+      const find = () => findDoomed(db, removal)
+      const plan = await db.sql.begin(async (open) => {
+        const early = began === 'after' ? await find() : null
+        await open`
+        insert into agent.checkpoints (account_id, thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint,
+          metadata, metadata_filter, channels, versions)
+        values (${account_id}, 't', '', 'fork', 'cp-1', '{}', '{}', '{}', '{c}', '{cp-1}')`
+        await step('other', 1)
+        return early ?? (await find())
+      })
+      expect(await carryOut(db, removal, plan!)).toEqual({ checkpoints: 0, blobs: 0, writes: 0 })
+      expect(await ids('t')).toEqual(['fork', 'cp-3', 'cp-2', 'cp-1'])
+    },
+  )
 })

@@ -1,13 +1,15 @@
 import type { CheckpointCounts } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { z } from 'zod'
 import { findDoomed, type Doomed, type Removal } from './doomed.ts'
+import { MAX_LOCKED_BYTES, MAX_LOCKED_ROWS, withoutFlush } from './lock-limits.ts'
 import { countDoomed, findOrphanedBlobs, type OrphanedBlob } from './orphaned-blobs.ts'
 
 export type Counts = z.infer<typeof CheckpointCounts>
 
-/** So many checkpoints go under one lock. */
-const PART = 50
+/** So many checkpoints go under one lock, as long as they are small. */
+const MAX_LOCKED_CHECKPOINTS = 50
 
 const NOTHING: Counts = { checkpoints: 0, blobs: 0, writes: 0 }
 
@@ -19,39 +21,86 @@ const sum = (one: Counts, other: Counts): Counts => ({
 
 type Sql = Pick<Database, 'sql'>
 
-type Removed = Counts & { marked: string | null }
+/** What only the checkpoints at positions `from` to `to`, from 1, have beside their writes. */
+type Part = { from: number; to: number; blobs: readonly OrphanedBlob[] }
 
-/** Removes the checkpoints at positions `from` to `to`, from 1, and the blobs that go with them. */
-const removePart = async (
-  { sql }: Sql,
+/** As many checkpoints to a part as a short lock allows, at least one. */
+const partsOf = ({ bytes }: Doomed, blobs: readonly OrphanedBlob[]): Part[] => {
+  const parts: Part[] = []
+  for (let from = 1; from <= bytes.length;) {
+    let to = from
+    let total = bytes[from - 1]!
+    while (to < bytes.length && to - from + 1 < MAX_LOCKED_CHECKPOINTS && total + bytes[to]! <= MAX_LOCKED_BYTES) {
+      total += bytes[to]!
+      to += 1
+    }
+    parts.push({ from, to, blobs: blobs.filter(({ position }) => position >= from && position <= to) })
+    from = to + 1
+  }
+  return parts
+}
+
+const keysOf = ({ sql }: Sql, blobs: readonly OrphanedBlob[]) => sql`
+  ${blobs.map(({ checkpoint_ns }) => checkpoint_ns)}::text[], ${blobs.map(({ channel }) => channel)}::text[],
+  ${blobs.map(({ version }) => version)}::text[]`
+
+type Orphans = Omit<Counts, 'checkpoints'> & { is_left: boolean }
+
+/** Removes the rest of what the checkpoints of a part had, now that they are gone. */
+const removeOrphans = async (
+  db: Sql,
   { account_id, thread_id }: Removal,
   doomed: Doomed,
-  blobs: readonly OrphanedBlob[],
-  [from, to]: [number, number],
+  part: Part,
+): Promise<Counts> => {
+  const { sql } = db
+  const [namespaces, ids] = [doomed.namespaces, doomed.ids].map((all) => all.slice(part.from - 1, part.to))
+  let removed = NOTHING
+  for (let isLeft = true; isLeft;) {
+    const [{ is_left, blobs, writes }] = await sql<[Orphans]>`
+      select blobs, writes, is_left, ${withoutFlush(db)} from agent.remove_orphans(
+        ${account_id}, ${thread_id}, ${namespaces!}::text[], ${ids!}::text[], ${keysOf(db, part.blobs)},
+        ${doomed.planned_at}, ${MAX_LOCKED_ROWS}, ${MAX_LOCKED_BYTES})`
+    removed = sum(removed, { checkpoints: 0, blobs, writes })
+    isLeft = is_left
+  }
+  return removed
+}
+
+type Removed = Orphans & { checkpoints: number; marked: string | null }
+
+/** Removes the checkpoints of a part, and then what only they had; of that, a part may leave some. */
+const removePart = async (
+  db: Sql,
+  { account_id, thread_id }: Removal,
+  doomed: Doomed,
+  part: Part,
 ): Promise<Removed> => {
-  const part = blobs.filter(({ position }) => position >= from && position <= to)
-  const [removed] = await sql<[Removed]>`
-    select checkpoints, blobs, writes, marked::text from agent.remove_checkpoints(
-      ${account_id}, ${thread_id}, ${doomed.namespaces}::text[], ${doomed.ids}::text[], ${from}, ${to},
-      ${part.map(({ checkpoint_ns }) => checkpoint_ns)}::text[], ${part.map(({ channel }) => channel)}::text[],
-      ${part.map(({ version }) => version)}::text[], ${doomed.planned_at}::text::xid, ${doomed.marked_at}::text::timestamptz)`
+  const [removed] = await db.sql<[Removed]>`
+    select checkpoints, blobs, writes, is_left, marked::text from agent.remove_checkpoints(
+      ${account_id}, ${thread_id}, ${doomed.namespaces}::text[], ${doomed.ids}::text[], ${part.from}, ${part.to},
+      ${keysOf(db, part.blobs)}, ${doomed.planned_at}, ${doomed.marked_at}::text::timestamptz,
+      ${MAX_LOCKED_ROWS}, ${MAX_LOCKED_BYTES})`
   return removed
 }
 
 /** Removes as much of a plan as holds: nobody forked a checkpoint of it or removed something else meanwhile. */
-const carryOut = async (db: Sql, removal: Removal, doomed: Doomed): Promise<Counts> => {
+export const carryOut = async (db: Sql, removal: Removal, doomed: Doomed): Promise<Counts> => {
   const blobs = await findOrphanedBlobs(db, removal, doomed)
   let done = NOTHING
   let { marked_at } = doomed
-  for (let from = 1; from <= doomed.ids.length; from += PART) {
-    const range: [number, number] = [from, from + PART - 1]
-    const { marked, ...counts } = await removePart(db, removal, { ...doomed, marked_at }, blobs, range)
+  for (const part of partsOf(doomed, blobs)) {
+    const { marked, is_left, ...counts } = await removePart(db, removal, { ...doomed, marked_at }, part)
     if (marked === null) break
     marked_at = marked
     done = sum(done, counts)
+    if (is_left) done = sum(done, await removeOrphans(db, removal, doomed, part))
   }
   return done
 }
+
+/** Before what may go is found anew because none of it could be removed. */
+const PAUSE_MS = 50
 
 /**
  * Removes all checkpoints of a thread that are not kept, in parts with a short lock each. When somebody forks a
@@ -69,7 +118,9 @@ export const removeCheckpoints = async (
     const doomed = await findDoomed(db, removal)
     if (doomed === null) return { ...removed, has_more: false }
     if (removal.dryRun) return { ...(await countDoomed(db, removal, doomed)), has_more: false }
-    removed = sum(removed, await carryOut(db, removal, doomed))
+    const counts = await carryOut(db, removal, doomed)
+    removed = sum(removed, counts)
+    if (counts.checkpoints === 0) await delay(PAUSE_MS)
   }
   return { ...removed, has_more: true }
 }
