@@ -37,47 +37,64 @@ const hasValue = (
       and b.blob is not null and b.type <> 'empty' offset 0)`
 
 /**
- * Finds what may go when `isKept`, a condition on `ranked`, tells what stays. An ancestor stays as well while a kept
- * checkpoint needs it to rebuild a delta channel: from the kept one back to the nearest value. Delta channels are those
- * that LangGraph counts in the metadata, and those whose writes gave them a version in the next step and no value. Without
- * a version there the write was abandoned, as those of an interrupted step are when new input comes, unless the checkpoint
+ * Delta channels, and the first write of each: before that there is nothing to rebuild one from. They are those that
+ * LangGraph counts in the metadata, and those whose writes gave them a version in the next step and no value. Without a
+ * version there the write was abandoned, as those of an interrupted step are when new input comes, unless the checkpoint
  * names no versions at all; and what branches lead through is never a delta channel.
  */
-export const findDoomed = async (
-  db: Pick<Database, 'sql'>,
-  { account_id, thread_id, isKept, dryRun = false }: Removal,
-): Promise<Doomed | null> => {
+const deltaChannels = (db: Pick<Database, 'sql'>, { account_id, thread_id }: Removal) => {
   const { sql } = db
-  const ofThread = (table: PendingQuery<Row[]>) =>
-    sql`${table}.account_id = ${account_id} and ${table}.thread_id = ${thread_id}`
-  const valued = (checkpoint: PendingQuery<Row[]>, channel: PendingQuery<Row[]>) =>
-    hasValue(db, account_id, thread_id, checkpoint, channel)
-  const [doomed] = await sql<[Doomed?]>`
-    with recursive ranked as materialized (
-      select checkpoint_ns, checkpoint_id, parent_checkpoint_id, channels, versions, metadata_filter, run_id, created_at,
-        octet_length(checkpoint) + octet_length(metadata) as bytes,
-        row_number() over (partition by checkpoint_ns order by checkpoint_id desc) as rank
-      from agent.checkpoints as c where ${ofThread(sql`c`)}
-    ), deltas as materialized (
+  const ofThread = sql`w.account_id = ${account_id} and w.thread_id = ${thread_id}`
+  return sql`
+    select checkpoint_ns, channel, (
+      select w.checkpoint_id from agent.checkpoint_writes as w
+      where ${ofThread} and w.checkpoint_ns = named.checkpoint_ns and w.channel = named.channel
+      order by w.checkpoint_id limit 1) as first_id
+    from (
       select checkpoint_ns, jsonb_object_keys(metadata_filter -> 'counters_since_delta_snapshot') collate "C" as channel
       from ranked where jsonb_typeof(metadata_filter -> 'counters_since_delta_snapshot') = 'object'
       union
       select ranked.checkpoint_ns, w.channel
       from ranked, lateral (
         select channel from agent.checkpoint_writes as w
-        where ${ofThread(sql`w`)} and w.checkpoint_ns = ranked.checkpoint_ns and w.checkpoint_id = ranked.parent_checkpoint_id
+        where ${ofThread} and w.checkpoint_ns = ranked.checkpoint_ns and w.checkpoint_id = ranked.parent_checkpoint_id
           and (not starts_with(w.channel, '__') or w.channel = '__root__') and not starts_with(w.channel, 'branch:to:') offset 0) as w
-      where (w.channel = any (ranked.channels) or cardinality(ranked.channels) = 0) and not ${valued(sql`ranked`, sql`w.channel`)}
-    ), needed (checkpoint_ns, checkpoint_id, channel) as (
-      select ranked.checkpoint_ns, parent_checkpoint_id, deltas.channel
+      where (w.channel = any (ranked.channels) or cardinality(ranked.channels) = 0)
+        and not ${hasValue(db, account_id, thread_id, sql`ranked`, sql`w.channel`)}
+    ) as named`
+}
+
+/**
+ * Finds what may go when `isKept`, a condition on `ranked`, tells what stays. An ancestor stays as well while a kept
+ * checkpoint needs it to rebuild a delta channel: from the kept one back to the nearest value. A checkpoint without a
+ * version of the channel has nothing to rebuild, unless an earlier one was written to: LangGraph replays such writes.
+ */
+export const findDoomed = async (db: Pick<Database, 'sql'>, removal: Removal): Promise<Doomed | null> => {
+  const { account_id, thread_id, isKept, dryRun = false } = removal
+  const { sql } = db
+  const ofThread = (table: PendingQuery<Row[]>) =>
+    sql`${table}.account_id = ${account_id} and ${table}.thread_id = ${thread_id}`
+  const isRebuilt = (checkpoint: PendingQuery<Row[]>, delta: PendingQuery<Row[]>) => sql`
+    ${checkpoint}.parent_checkpoint_id is not null
+    and (${delta}.channel = any (${checkpoint}.channels) or cardinality(${checkpoint}.channels) = 0 or ${checkpoint}.checkpoint_id > ${delta}.first_id)
+    and not ${hasValue(db, account_id, thread_id, checkpoint, sql`${delta}.channel`)}`
+  const [doomed] = await sql<[Doomed?]>`
+    with recursive ranked as materialized (
+      select checkpoint_ns, checkpoint_id, parent_checkpoint_id, channels, versions, metadata_filter, run_id, created_at,
+        octet_length(checkpoint) + octet_length(metadata) as bytes,
+        row_number() over (partition by checkpoint_ns order by checkpoint_id desc) as rank
+      from agent.checkpoints as c where ${ofThread(sql`c`)}
+    ), deltas as materialized (${deltaChannels(db, removal)}
+    ), needed (checkpoint_ns, checkpoint_id, channel, first_id) as (
+      select ranked.checkpoint_ns, parent_checkpoint_id, deltas.channel, deltas.first_id
       from ranked join deltas using (checkpoint_ns)
-      where (${isKept}) and parent_checkpoint_id is not null and not ${valued(sql`ranked`, sql`deltas.channel`)}
+      where (${isKept}) and ${isRebuilt(sql`ranked`, sql`deltas`)}
       union
-      select p.checkpoint_ns, p.parent_checkpoint_id, needed.channel
+      select p.checkpoint_ns, p.parent_checkpoint_id, needed.channel, needed.first_id
       from needed, lateral (
-        select checkpoint_ns, parent_checkpoint_id, channels, versions from agent.checkpoints as c
+        select checkpoint_ns, checkpoint_id, parent_checkpoint_id, channels, versions from agent.checkpoints as c
         where ${ofThread(sql`c`)} and c.checkpoint_ns = needed.checkpoint_ns and c.checkpoint_id = needed.checkpoint_id offset 0) as p
-      where p.parent_checkpoint_id is not null and not ${valued(sql`p`, sql`needed.channel`)}
+      where ${isRebuilt(sql`p`, sql`needed`)}
     ), doomed as (
       select checkpoint_ns, checkpoint_id, bytes from ranked
       where (${isKept}) is not true

@@ -23,24 +23,28 @@ const steps = fc.array(
 
 const idOf = (number: number) => `cp-${String(number).padStart(3, '0')}`
 
-/** Puts the steps as LangGraph would: a write is a new version of the delta channel, and a value only as a snapshot. */
-const putAll = async (thread_id: string, model: readonly Step[], isCounted: boolean) => {
-  const versions: string[] = []
+/**
+ * Puts the steps as LangGraph would: a write is a new version of the delta channel, and a value only as a snapshot. A channel
+ * that is only declared has no version until then, perhaps never.
+ */
+const putAll = async (thread_id: string, model: readonly Step[], isCounted: boolean, isDeclared: boolean) => {
+  const versions: (string | undefined)[] = []
   for (const [number, { parent, isFork, hasSnapshot, isWritten, isAbandoned }] of model.entries()) {
     const from = isFork ? parent % Math.max(number, 1) : number - 1
     const inherited = versions[from]
-    const isNew = inherited === undefined || hasSnapshot || (!isFork && model[from]!.isWritten)
+    const isFirst = number === 0 && !isDeclared
+    const isNew = isFirst || hasSnapshot || (!isFork && model[from]?.isWritten === true)
     const version = isNew ? idOf(number) : inherited
     versions.push(version)
     const value = hasSnapshot ? { type: 'json', blob: base64(`snapshot ${number}`) } : { type: 'empty' }
     await put(thread_id, idOf(number), {
-      checkpoint: { channel_versions: { delta: version, plain: '1' } },
+      checkpoint: { channel_versions: { ...(version !== undefined && { delta: version }), plain: '1' } },
       metadata: isCounted ? { counters_since_delta_snapshot: { delta: [0, 1] } } : {},
       blobs: [
-        ...(isNew ? [{ channel: 'delta', version, ...value }] : []),
+        ...(isNew ? [{ channel: 'delta', version: idOf(number), ...value }] : []),
         { channel: 'plain', version: '1', type: 'json', blob: base64('plain') },
       ],
-      ...(inherited !== undefined && { parent_checkpoint_id: idOf(from) }),
+      ...(number > 0 && { parent_checkpoint_id: idOf(from) }),
     })
     if (isWritten) await write(thread_id, idOf(number), 'delta')
     else if (isAbandoned) await write(thread_id, idOf(number), 'abandoned')
@@ -57,9 +61,11 @@ const stateOf = async (thread_id: string, checkpoint_id: string) => {
 test('a delta channel with forks and snapshots is the same after prunes, for each checkpoint that they keep', async () => {
   let threads = 0
   await fc.assert(
-    fc.asyncProperty(steps, fc.boolean(), fc.integer({ min: 1, max: 4 }), async (model, isCounted, keep_last) => {
+    fc.asyncProperty(steps, fc.boolean(), fc.boolean(), fc.integer({ min: 1, max: 4 }), async (...drawn) => {
+      const [model, isCounted, isDeclared, keep_last] = drawn
       const thread_id = `model-${(threads += 1)}`
-      await putAll(thread_id, model, isCounted)
+      // Where nothing is counted, only versions tell that a channel is a delta.
+      await putAll(thread_id, model, isCounted, isCounted && isDeclared)
       for (const last of [keep_last, 1]) {
         const kept = (await ids(thread_id)).slice(0, last)
         const before = await Promise.all(kept.map((id) => stateOf(thread_id, id)))
@@ -68,8 +74,29 @@ test('a delta channel with forks and snapshots is the same after prunes, for eac
         expect(after).toEqual(before)
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 60 },
   )
+})
+
+test('a delta channel that was never written needs nothing of what came before', async () => {
+  const metadata = { counters_since_delta_snapshot: { never: [0, 1] } }
+  for (let number = 1; number <= 5; number += 1) await step('never', number, { metadata })
+  await client.pruneCheckpoints({ body: { thread_ids: ['never'], keep_last: 1 } })
+  expect(await ids('never')).toEqual(['cp-5'])
+})
+
+test('a delta channel that was written late needs nothing of what came before its first write', async () => {
+  const metadata = { counters_since_delta_snapshot: { late: [0, 1] } }
+  for (let number = 1; number <= 6; number += 1) {
+    const late = number > 3 ? { late: `cp-${number}` } : {}
+    await step('late', number, { metadata, checkpoint: { channel_versions: { c: `cp-${number}`, ...late } } })
+    if (number >= 3) await write('late', `cp-${number}`, 'late')
+  }
+  const history = () => client.getDeltaHistory({ body: { thread_id: 'late', channels: ['late'] } })
+  const before = await history()
+  expect(before.channels[0]!.writes).toHaveLength(3)
+  await client.pruneCheckpoints({ body: { thread_ids: ['late'], keep_last: 1 } })
+  expect([await ids('late'), await history()]).toEqual([['cp-6', 'cp-5', 'cp-4', 'cp-3'], before])
 })
 
 test('a write that was abandoned for new input is no delta: what came before it may go', async () => {
