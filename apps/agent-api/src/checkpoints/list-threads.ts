@@ -4,6 +4,7 @@ import type { Database } from '@keelson/database'
 import { ApiError } from '@keelson/service-kit'
 import type { z } from 'zod'
 import { searchable } from './metadata-filter.ts'
+import { secondsKept } from './ttl.ts'
 
 type Query = z.output<typeof ListThreadsRequest>
 type Row = Omit<CheckpointThread, 'metadata'> & { metadata: string }
@@ -47,7 +48,7 @@ export const listThreads = async (
     select page.*, checkpoint_count, write_count, (checkpoint_bytes + blob_bytes + write_bytes)::bigint as bytes
     from (
       select t.thread_id, checkpoint_id, metadata, t.created_at, t.updated_at,
-        t.updated_at + make_interval(secs => nullif(coalesce(t.ttl_seconds, d.ttl_seconds), 0)) as expires_at
+        t.updated_at + make_interval(secs => ${secondsKept(db)}) as expires_at
       from agent.threads as t left join agent.checkpoint_ttls as d on d.account_id = ${account_id}
       cross join lateral (${latest(sql`c.checkpoint_ns = ''`)} union all ${latest(sql`c.checkpoint_ns <> ''`)} limit 1) as latest
       where t.account_id = ${account_id} ${filter} ${after}

@@ -1,6 +1,7 @@
 import type { Database } from '@keelson/database'
 import { deleteThread } from './delete-thread.ts'
 import { MAX_LOCKED_BYTES, MAX_LOCKED_ROWS } from './lock-limits.ts'
+import { secondsKept } from './ttl.ts'
 
 export type SweepOptions = {
   /** The most threads and tombstones of one sweep; 100 when left out. */
@@ -16,19 +17,21 @@ type Expired = { account_id: string; thread_id: string; updated_at: string }
 
 const WEEK_SECONDS = 604_800
 
-/** Writes move the last change once a second, so a thread may be a second younger than it says. */
-const findExpired = ({ sql }: Pick<Database, 'sql'>, limit: number) => {
-  const columns = sql`select t.account_id, t.thread_id, t.updated_at from agent.threads as t`
-  const isThere = sql`(t.deleted_at is null or exists (
-    select from agent.checkpoints as c where c.account_id = t.account_id and c.thread_id = t.thread_id))`
-  const isExpired = (seconds: ReturnType<typeof sql>) =>
-    sql`t.updated_at < now() - make_interval(secs => ${seconds}) - interval '1 second'`
-  return sql<Expired[]>`
-    (${columns} where t.ttl_seconds > 0 and ${isExpired(sql`t.ttl_seconds`)} and ${isThere} limit ${limit})
-    union all
-    (${columns} join agent.checkpoint_ttls as d on d.account_id = t.account_id
-     where t.ttl_seconds is null and ${isExpired(sql`d.ttl_seconds`)} and ${isThere} limit ${limit})
+/**
+ * Threads with a rule of their own have an index, so these are found apart from those with the rule of an account. Writes
+ * move the last change once a second, so a thread may be a second younger than it says.
+ */
+const findExpired = (db: Pick<Database, 'sql'>, limit: number) => {
+  const { sql } = db
+  const expired = (hasRule: ReturnType<typeof sql>) => sql`
+    select t.account_id, t.thread_id, t.updated_at
+    from agent.threads as t left join agent.checkpoint_ttls as d on d.account_id = t.account_id
+    where ${hasRule} and t.updated_at < now() - make_interval(secs => ${secondsKept(db)}) - interval '1 second'
+      and (t.deleted_at is null or exists (
+        select from agent.checkpoints as c where c.account_id = t.account_id and c.thread_id = t.thread_id))
     limit ${limit}`
+  return sql<Expired[]>`
+    (${expired(sql`t.ttl_seconds > 0`)}) union all (${expired(sql`t.ttl_seconds is null and d.account_id is not null`)}) limit ${limit}`
 }
 
 /** Forgets old deletions, with what is left of threads that are gone. */

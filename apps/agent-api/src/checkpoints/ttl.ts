@@ -8,6 +8,10 @@ type Ttl = z.infer<typeof CheckpointTtl>
 /** Stored for a thread that is kept for ever, whatever the account says. */
 const FOR_EVER = 0
 
+/** The seconds that a thread `t` is kept after its last change: by its own rule, else that of its account, `d`. Null is for ever. */
+export const secondsKept = ({ sql }: Pick<Database, 'sql'>) =>
+  sql`nullif(coalesce(t.ttl_seconds, d.ttl_seconds), ${FOR_EVER})`
+
 const accountTtl = async ({ sql }: Pick<Database, 'sql'>, account_id: string): Promise<Ttl> => {
   const [row] = await sql<
     { ttl_seconds: number }[]
@@ -27,7 +31,7 @@ export const getTtl = async (
 ): Promise<Ttl> => {
   if (thread_id === undefined) return await accountTtl(db, account_id)
   const [row] = await db.sql<{ ttl_seconds: number | null }[]>`
-    select nullif(coalesce(t.ttl_seconds, d.ttl_seconds), ${FOR_EVER}) as ttl_seconds
+    select ${secondsKept(db)} as ttl_seconds
     from agent.threads as t left join agent.checkpoint_ttls as d on d.account_id = t.account_id
     where t.account_id = ${account_id} and t.thread_id = ${thread_id}
       and exists (select from agent.checkpoints where account_id = ${account_id} and thread_id = ${thread_id})`
