@@ -1,5 +1,5 @@
 import { jsonTextOf, JsonText } from '@keelson/contracts'
-import { DeleteByRunRequest, type PutCheckpointRequest } from '@keelson/contracts/agent'
+import { DeleteByRunRequest, PutCheckpointRequest } from '@keelson/contracts/agent'
 import type { z } from 'zod'
 import { channelVersions } from './channel-versions.ts'
 import { searchable } from './metadata-filter.ts'
@@ -15,6 +15,8 @@ export type CheckpointRow = {
   checkpoint_ns: string
   checkpoint_id: string
   parent_checkpoint_id: string | null
+  /** The checkpoint of the root graph that one without a parent came from, when it begins a subgraph. */
+  root_checkpoint_id: string | null
   /** Free-form JSON as the caller's own text. */
   checkpoint: string
   metadata: string
@@ -48,11 +50,17 @@ const distinct = (blobs: Blobs): Blobs => {
   return [...byKey.values()].toSorted(inKeyOrder)
 }
 
+type Metadata = { run_id?: unknown; parents?: Record<string, unknown> | null }
+
+const valueOf = (metadata: unknown): Metadata => (metadata instanceof JsonText ? metadata.value : metadata) as Metadata
+
 /** The run a checkpoint can be deleted by: what the metadata names, as far as it can be asked for. */
-const runIdOf = (metadata: unknown): string | null => {
-  const { run_id } = (metadata instanceof JsonText ? metadata.value : metadata) as { run_id?: unknown }
-  return DeleteByRunRequest.shape.run_ids.element.safeParse(run_id).data ?? null
-}
+const runIdOf = (metadata: unknown): string | null =>
+  DeleteByRunRequest.shape.run_ids.element.safeParse(valueOf(metadata).run_id).data ?? null
+
+/** LangGraph names the checkpoints that a subgraph came from by namespace; that of the root graph is empty. */
+const rootOf = (metadata: unknown): string | null =>
+  PutCheckpointRequest.shape.checkpoint_id.safeParse(valueOf(metadata).parents?.['']).data ?? null
 
 /** @throws ApiError `version_conflict` when the put names a version twice with different contents */
 export const checkpointRow = (account_id: string, put: Put): CheckpointRow => ({
@@ -61,6 +69,7 @@ export const checkpointRow = (account_id: string, put: Put): CheckpointRow => ({
   checkpoint_ns: put.checkpoint_ns,
   checkpoint_id: put.checkpoint_id,
   parent_checkpoint_id: put.parent_checkpoint_id ?? null,
+  root_checkpoint_id: put.parent_checkpoint_id === undefined ? rootOf(put.metadata) : null,
   checkpoint: jsonTextOf(put.checkpoint),
   metadata: jsonTextOf(put.metadata),
   metadata_filter: searchable(put.metadata),

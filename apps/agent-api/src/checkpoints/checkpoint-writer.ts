@@ -10,6 +10,7 @@ import {
 import { ApiError } from '@keelson/service-kit'
 import type { CheckpointRow } from './checkpoint-row.ts'
 import { putCheckpoints } from './put-checkpoint.ts'
+import { putOrder } from './put-order.ts'
 import { putWrites, type WritesRow } from './put-writes.ts'
 
 /** Writes checkpoints of every account, many small ones to a statement; see `groupCommit`. */
@@ -69,6 +70,13 @@ const writerOf = <Item extends { account_id: string }>(
     bytes > SMALL_BYTES ? writeAll([item]) : orUnavailable(group.submit(item.account_id, item, bytes))
 }
 
+/** The checkpoint of a put, and the one it builds on. */
+const placesOf = (row: CheckpointRow): [string, string] => {
+  const { account_id, thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, root_checkpoint_id } = row
+  const builtOn = parent_checkpoint_id === null ? ['', root_checkpoint_id ?? ''] : [checkpoint_ns, parent_checkpoint_id]
+  return [keyOf(account_id, thread_id, checkpoint_ns, checkpoint_id), keyOf(account_id, thread_id, ...builtOn)]
+}
+
 /** One writer serves the whole process, so that requests of all accounts share statements. */
 export const checkpointWriter = (db: Pick<Database, 'sql'>): CheckpointWriter => {
   const put = writerOf<CheckpointRow>(
@@ -82,11 +90,14 @@ export const checkpointWriter = (db: Pick<Database, 'sql'>): CheckpointWriter =>
         keyOf(account_id, thread_id, checkpoint_ns, checkpoint_id, writes[0]?.task_id ?? ''),
     )
   const [insert, upsert] = [writesOf(false), writesOf(true)]
+  const inOrder = putOrder()
   return {
     put: (row) =>
-      row.expected_head === null
-        ? put(row, bytesOf(row.blobs, 2 * (row.checkpoint.length + row.metadata.length)))
-        : retryingDeadlocks(() => putCheckpoints(db, [row])),
+      inOrder(...placesOf(row), () =>
+        row.expected_head === null
+          ? put(row, bytesOf(row.blobs, 2 * (row.checkpoint.length + row.metadata.length)))
+          : retryingDeadlocks(() => putCheckpoints(db, [row])),
+      ),
     putWrites: async (row, isUpsert) => {
       if (row.writes.length > 0) await (isUpsert ? upsert : insert)(row, bytesOf(row.writes))
     },

@@ -7,6 +7,7 @@ import { PUT_KEY, rowSource } from './row-source.ts'
 const PUT_COLUMNS = {
   ...PUT_KEY,
   parent_checkpoint_id: 'text',
+  root_checkpoint_id: 'text',
   checkpoint: 'text',
   metadata: 'text',
   metadata_filter: 'text',
@@ -27,19 +28,21 @@ const STORED_BLOBS = (blobs: string) => `, stored_blobs as (
     returning xmax <> 0 as differs
   )`
 
-const ADMIT = `agent.admit_puts(
-  array_agg(account_id), array_agg(thread_id), array_agg(checkpoint_ns), array_agg(parent_checkpoint_id))`
+const ADMIT = `agent.admit_puts(array_agg(account_id), array_agg(thread_id), array_agg(checkpoint_ns),
+  array_agg(checkpoint_id), array_agg(parent_checkpoint_id), array_agg(root_checkpoint_id))`
 
-const ADMITTED = `admitted as materialized (select ${ADMIT} from incoming)`
+const HELD = `held as materialized (select pg_advisory_xact_lock(hashtext(account_id), hashtext(thread_id)) from incoming)`
 
-/** Holds the thread from before it looks for the head until the checkpoint is stored. */
-const ADMITTED_AT_HEAD = `held as materialized (
-    select pg_advisory_xact_lock(hashtext(account_id), hashtext(thread_id)) from incoming
-  ), alive as materialized (
+/** How a statement comes to put: beside others, or alone with its thread from before it looks until it has put. */
+const ADMISSIONS = {
+  shared: `admitted as materialized (select ${ADMIT} from incoming)`,
+  alone: `${HELD}, admitted as materialized (select ${ADMIT} from held, incoming)`,
+  at_head: `${HELD}, alive as materialized (
     select ${ADMIT} from held, incoming
   ), admitted as materialized (
     select agent.admit_at_head(account_id, thread_id, checkpoint_ns, checkpoint_id, expected_head) from alive, incoming
-  )`
+  )`,
+}
 
 const statementOf = (puts: string, blobs: string | null, admitted: string): string => `
   with incoming as materialized (${puts}), ${admitted}, changed as (
@@ -59,6 +62,33 @@ const statementOf = (puts: string, blobs: string | null, admitted: string): stri
   )
   select ${blobs === null ? '' : `case when exists (select from stored_blobs where differs) then agent.refuse('version_conflict') end`}`
 
+const put = async (
+  db: Pick<Database, 'sql'>,
+  checkpoints: readonly CheckpointRow[],
+  admission: keyof typeof ADMISSIONS,
+  lockTimeoutMs?: number,
+): Promise<void> => {
+  const isBatch = checkpoints.length > 1
+  const heads = checkpoints.map((row, put) => ({ ...row, put, blobs: undefined }))
+  const parts = checkpoints.flatMap(({ blobs }, put) => blobs.map((blob) => ({ ...blob, put })))
+  const puts = rowSource(heads, PUT_COLUMNS, 1, isBatch)
+  const blobs =
+    parts.length === 0 ? null : rowSource(parts, BLOB_COLUMNS, puts.parameters.length + 1, isBatch || undefined)
+  const parameters = [...puts.parameters, ...(blobs?.parameters ?? [])]
+  const text = statementOf(puts.text, blobs?.text ?? null, ADMISSIONS[admission])
+  await orRefusal(waitingAtMost(db, lockTimeoutMs, ({ sql }) => sql.unsafe(text, parameters, { prepare: true })))
+}
+
+/** Runs a put; when it builds on what is not there, `otherwise` is run instead. */
+const ifDeleted = async (work: Promise<void>, otherwise: (refusal: ApiError) => Promise<void>): Promise<void> => {
+  try {
+    await work
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'thread_deleted') throw error
+    await otherwise(error)
+  }
+}
+
 /** What a put is late for its writes are late for too; of several puts it is not known which one that is. */
 const refuseWrites = async (
   { sql }: Pick<Database, 'sql'>,
@@ -66,8 +96,6 @@ const refuseWrites = async (
 ): Promise<void> => {
   await sql`select agent.refuse_writes(${account_id}, ${thread_id}, ${checkpoint_ns}, ${checkpoint_id})`
 }
-
-const isDeleted = (error: unknown): boolean => error instanceof ApiError && error.code === 'thread_deleted'
 
 /**
  * Puts checkpoints, each of a thread and namespace of its own, with their blobs in one statement: all or nothing. A
@@ -80,20 +108,15 @@ export const putCheckpoints = async (
   checkpoints: readonly CheckpointRow[],
   lockTimeoutMs?: number,
 ): Promise<void> => {
-  const isBatch = checkpoints.length > 1
-  const heads = checkpoints.map((row, put) => ({ ...row, put, blobs: undefined }))
-  const parts = checkpoints.flatMap(({ blobs }, put) => blobs.map((blob) => ({ ...blob, put })))
-  const puts = rowSource(heads, PUT_COLUMNS, 1, isBatch)
-  const blobs =
-    parts.length === 0 ? null : rowSource(parts, BLOB_COLUMNS, puts.parameters.length + 1, isBatch || undefined)
-  const parameters = [...puts.parameters, ...(blobs?.parameters ?? [])]
-  const admitted = heads.some(({ expected_head }) => expected_head !== null) ? ADMITTED_AT_HEAD : ADMITTED
-  const text = statementOf(puts.text, blobs?.text ?? null, admitted)
-  try {
-    await orRefusal(waitingAtMost(db, lockTimeoutMs, ({ sql }) => sql.unsafe(text, parameters, { prepare: true })))
-  } catch (error) {
-    const [first] = checkpoints
-    if (first && !isBatch && isDeleted(error)) await refuseWrites(db, first)
-    throw error
+  const [first] = checkpoints
+  if (first === undefined || checkpoints.length > 1) return put(db, checkpoints, 'shared', lockTimeoutMs)
+  const refused = async (refusal: ApiError) => {
+    await refuseWrites(db, first)
+    throw refusal
   }
+  if (first.expected_head !== null) return ifDeleted(put(db, checkpoints, 'at_head'), refused)
+  // The put it builds on may be about to be committed; whoever has the thread alone has waited for that.
+  await ifDeleted(put(db, checkpoints, 'shared', lockTimeoutMs), () =>
+    ifDeleted(put(db, checkpoints, 'alone', lockTimeoutMs), refused),
+  )
 }
