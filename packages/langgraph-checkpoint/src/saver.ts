@@ -15,6 +15,7 @@ import { BaseCheckpointSaver, copyCheckpoint, getCheckpointId } from '@langchain
 import { connection, type Connection, type ConnectionOptions } from './connection.ts'
 import { hasOldSends, load, loadTuple, loadWrites } from './deserialise.ts'
 import { joinJson, parseAnswer } from './json-bytes.ts'
+import { putOrder } from './put-order.ts'
 import { dumpBlobs, dumpMetadata, dumpWrites, isSpecial, jsonWith } from './serialise.ts'
 import { valuesOfHistory, valuesOfTuple, type WireDeltaHistory, type WireTuple } from './wire.ts'
 
@@ -33,12 +34,16 @@ const placeOf = (config: RunnableConfig): Place => {
   return { thread_id: String(thread_id), checkpoint_ns, checkpoint_id: getCheckpointId(config) }
 }
 
+const keyOf = ({ thread_id, checkpoint_ns, checkpoint_id }: Place): string =>
+  JSON.stringify([thread_id, checkpoint_ns, checkpoint_id])
+
 /**
  * Keeps the checkpoints of LangGraph graphs in Keelson. Versions of channels are unique texts, so that branches of a
  * forked thread never share a value.
  */
 export class KeelsonSaver extends BaseCheckpointSaver {
   readonly #connection: Connection
+  readonly #inOrder = putOrder()
 
   constructor({ serde, ...options }: KeelsonSaverOptions) {
     super(serde)
@@ -108,18 +113,23 @@ export class KeelsonSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const { thread_id, checkpoint_ns, checkpoint_id: parent } = placeOf(config)
-    // Only what LangGraph itself copies: old checkpoints have further members, which may hold values as well.
-    const { channel_values, ...rest } = copyCheckpoint(checkpoint)
-    const [blobs, metadataJson] = await Promise.all([
-      dumpBlobs(this.serde, channel_values, newVersions),
-      dumpMetadata(metadata),
-    ])
-    const place = { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id }
-    const facts = { ...place, ...(parent && { parent_checkpoint_id: parent }), checkpoint: rest }
-    const body = joinJson(jsonWith(facts, { metadata: metadataJson, blobs }))
-    await this.#connection.post('/checkpoints/put', body)
-    return { configurable: place }
+    const { checkpoint_id: parent, ...at } = placeOf(config)
+    const place = { ...at, checkpoint_id: checkpoint.id }
+    const root = metadata.parents?.[''] ?? ''
+    const builtOn = parent ? { ...at, checkpoint_id: parent } : { ...at, checkpoint_ns: '', checkpoint_id: root }
+    return this.#inOrder(keyOf(place), keyOf(builtOn), async (answered) => {
+      // Only what LangGraph itself copies: old checkpoints have further members, which may hold values as well.
+      const { channel_values, ...rest } = copyCheckpoint(checkpoint)
+      const [blobs, metadataJson] = await Promise.all([
+        dumpBlobs(this.serde, channel_values, newVersions),
+        dumpMetadata(metadata),
+      ])
+      const facts = { ...place, ...(parent && { parent_checkpoint_id: parent }), checkpoint: rest }
+      const body = joinJson(jsonWith(facts, { metadata: metadataJson, blobs }))
+      await answered
+      await this.#connection.post('/checkpoints/put', body)
+      return { configurable: place }
+    })
   }
 
   /** @param taskPath where the task is in the graph; LangGraph tells it from checkpoint 1.2 on */
