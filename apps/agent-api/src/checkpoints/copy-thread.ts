@@ -3,7 +3,7 @@ import { orRefusal } from './refusals.ts'
 import type { Counts } from './remove-checkpoints.ts'
 
 /**
- * Copies a thread with everything in it, in one statement.
+ * Copies a thread with everything in it as of one moment, in one statement. Nobody waits for it who works on the source.
  *
  * @throws ApiError `not_found`, or `thread_exists` when the target has checkpoints
  */
@@ -14,6 +14,7 @@ export const copyThread = async (
   target: string,
 ): Promise<Counts> => {
   const ofSource = sql`admitted where account_id = ${account_id} and thread_id = ${source}`
+  // What `admit_copy` finds there may have come after that moment.
   const [copied] = await orRefusal(sql<[Counts]>`
     with admitted as materialized (
       select agent.admit_copy(${account_id}, ${source}, ${target})
@@ -41,7 +42,7 @@ export const copyThread = async (
         set channel = excluded.channel, type = excluded.type, blob = excluded.blob, task_path = excluded.task_path
       returning 1
     )
-    select (select count(*)::integer from checkpoints) as checkpoints, (select count(*)::integer from blobs) as blobs,
-      (select count(*)::integer from writes) as writes`)
+    select (select case when count(*) > 0 then count(*)::integer when agent.refuse('not_found') then 0 end from checkpoints) as checkpoints,
+      (select count(*)::integer from blobs) as blobs, (select count(*)::integer from writes) as writes`)
   return copied
 }
