@@ -39,13 +39,27 @@ export const joinJson = (parts: JsonParts): Buffer => {
   return target
 }
 
+/**
+ * Bytes in memory of their own, as a graph may keep them and look at what is beneath: small buffers share a pool, and are
+ * copied out of it.
+ */
+const owned = (bytes: Buffer): Uint8Array =>
+  bytes.length === bytes.buffer.byteLength ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes)
+
+const EQUALS = 0x3d
+
+const paddingOf = (text: Buffer): number => {
+  if (text.at(-1) !== EQUALS) return 0
+  return text.at(-2) === EQUALS ? 2 : 1
+}
+
 /** The bytes that base64 text stands for, which is itself given as bytes. */
-export const decodeBase64 = (text: Buffer): Buffer => {
-  const bytes = Buffer.allocUnsafe(Math.floor((text.length * 3) / 4))
+const decodeBase64 = (text: Buffer): Uint8Array => {
+  const bytes = Buffer.allocUnsafeSlow(Math.floor((text.length * 3) / 4) - paddingOf(text))
   let length = 0
   for (let from = 0; from < text.length; from += PIECE_CHARACTERS)
     length += bytes.write(text.toString('latin1', from, from + PIECE_CHARACTERS), length, 'base64')
-  return bytes.subarray(0, length)
+  return owned(bytes.subarray(0, length))
 }
 
 /** What stands for bytes in an answer: base64 as it arrives, bytes once it is read. */
@@ -81,7 +95,7 @@ export const parseAnswer = <Result>(body: Buffer, valuesOf: (result: Result) => 
       if (value.blob.startsWith('#')) known += 1
       value.blob = value.blob.startsWith('#')
         ? decodeBase64(blobs[Number(value.blob.slice(1))]!)
-        : Buffer.from(value.blob, 'base64')
+        : owned(Buffer.from(value.blob, 'base64'))
     }
     return known === blobs.length ? result : null
   }
