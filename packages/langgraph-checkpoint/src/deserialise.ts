@@ -25,6 +25,16 @@ export const loadWrites = (serde: SerializerProtocol, writes: WireWrite[]): Prom
     ]),
   )
 
+/**
+ * The writes of each task with special ones, such as errors, at its end: LangGraph puts what it read again by position, so
+ * that another write before them would get another index and be there twice.
+ */
+const specialLast = (writes: WireWrite[]): WireWrite[] =>
+  [...Map.groupBy(writes, ({ task_id }) => task_id).values()].flatMap((ofTask) => [
+    ...ofTask.filter(({ idx }) => idx >= 0),
+    ...ofTask.filter(({ idx }) => idx < 0),
+  ])
+
 /** Whether a checkpoint is of a time when sends were kept with the parent instead of in a channel. */
 export const hasOldSends = ({ checkpoint, parent_checkpoint_id }: WireTuple): boolean =>
   checkpoint.v < 4 && parent_checkpoint_id !== null
@@ -54,7 +64,7 @@ export const loadTuple = async (serde: SerializerProtocol, tuple: WireTuple): Pr
       channel_values,
     } as unknown as CheckpointTuple['checkpoint'],
     metadata: await LANGGRAPH_JSON.loadsTyped('json', metadata),
-    pendingWrites: await loadWrites(serde, tuple.pending_writes),
+    pendingWrites: await loadWrites(serde, specialLast(tuple.pending_writes)),
     ...(parent_checkpoint_id !== null && { parentConfig: configOf(thread_id, checkpoint_ns, parent_checkpoint_id) }),
   }
 }

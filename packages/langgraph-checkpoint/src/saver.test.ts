@@ -85,6 +85,35 @@ test('a list is read only as far as it is iterated', async () => {
   expect(server.requests).toHaveLength(1)
 })
 
+test('what a task failed with comes after what it wrote, and writes stay in the order of the service otherwise', async () => {
+  const write = (task_id: string, idx: number, channel: string) => ({
+    task_id,
+    idx,
+    channel,
+    type: 'json',
+    blob: 'MQ==',
+  })
+  const pending_writes = [
+    write('b', -3, '__interrupt__'),
+    write('b', -1, '__error__'),
+    write('b', 0, 'log'),
+    write('b', 1, 'more'),
+    write('a', -4, '__resume__'),
+    write('a', 0, 'log'),
+  ]
+  const tuple = { thread_id: 't', checkpoint_ns: '', checkpoint_id: 'c', parent_checkpoint_id: null }
+  using server = await serving(json(200, { ...tuple, checkpoint: { v: 4 }, metadata: {}, blobs: [], pending_writes }))
+  const read = await saverOf(server.baseUrl).getTuple(config)
+  expect(read?.pendingWrites?.map(([task, channel]) => `${task} ${channel}`)).toEqual([
+    'b log',
+    'b more',
+    'b __interrupt__',
+    'b __error__',
+    'a log',
+    'a __resume__',
+  ])
+})
+
 test('a write has its task, the path of it, and an idx that only a special channel chooses', async () => {
   using server = await serving(json(204, null))
   const place = { configurable: { thread_id: 't', checkpoint_id: 'c' } }

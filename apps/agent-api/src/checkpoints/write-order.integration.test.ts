@@ -1,6 +1,12 @@
 import { KeelsonSaver } from '@keelson/langgraph-checkpoint'
 import { listen } from '@keelson/service-kit'
-import { type CheckpointPendingWrite, emptyCheckpoint } from '@langchain/langgraph-checkpoint'
+import { Annotation, START, StateGraph } from '@langchain/langgraph'
+import {
+  type BaseCheckpointSaver,
+  type CheckpointPendingWrite,
+  emptyCheckpoint,
+  MemorySaver,
+} from '@langchain/langgraph-checkpoint'
 import { afterAll, expect, test } from 'vitest'
 import { testApp } from '../test-app.fixture.ts'
 import { all, base64 } from './account.fixture.ts'
@@ -106,3 +112,34 @@ test('a saver that is told no task paths gives writes back by task', async () =>
   const writes = (await saver.getTuple(config))?.pendingWrites
   expect(writes?.map(([task_id]) => task_id)).toEqual(['X', 'a', 'b', 'c', 'd', 'y'])
 })
+
+/** Runs a graph of which one node succeeds and one fails three times, until both have succeeded. */
+const failingThrice = async (checkpointer: BaseCheckpointSaver, durability: 'exit' | 'sync') => {
+  const State = Annotation.Root({
+    log: Annotation<string[]>({ reducer: (before, more) => [...before, ...more], default: () => [] }),
+  })
+  let runs = 0
+  const graph = new StateGraph(State)
+    .addNode('well', () => ({ log: ['well'] }))
+    .addNode('badly', () => {
+      runs += 1
+      if (runs <= 3) throw new Error(`failure ${runs}`)
+      return { log: ['at last'] }
+    })
+    .addEdge(START, 'well')
+    .addEdge(START, 'badly')
+    .compile({ checkpointer })
+  const config = { configurable: { thread_id: `failing-${durability}` }, durability }
+  await expect(graph.invoke({ log: [] }, config)).rejects.toThrow('failure 1')
+  for (const failure of [2, 3]) await expect(graph.invoke(null, config)).rejects.toThrow(`failure ${failure}`)
+  return (await graph.invoke(null, config)).log
+}
+
+test.each(['exit', 'sync'] as const)(
+  'what a node wrote beside one that failed again and again is there once: %s',
+  async (durability) => {
+    const expected = ['at last', 'well']
+    expect(await failingThrice(new MemorySaver(), durability)).toEqual(expected)
+    expect(await failingThrice(saver, durability)).toEqual(expected)
+  },
+)
