@@ -133,7 +133,7 @@ export const CONTROLS: Record<string, Control> = {
     areas: ['checkpoints'],
     cuts: [
       {
-        file: 'apps/agent-api/src/checkpoints/put-checkpoint.ts',
+        file: 'apps/agent-api/src/checkpoints/put-statement.ts',
         guard: 'admitted as materialized (select ${ADMIT} from incoming)',
         without: 'admitted as materialized (select count(*) from incoming)',
       },

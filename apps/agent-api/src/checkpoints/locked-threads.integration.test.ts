@@ -21,6 +21,7 @@ test.each(['put', 'putWrites'] as const)(
           account_id,
           thread_id,
           parent_checkpoint_id: null,
+          root_checkpoint_id: null,
           checkpoint: '{}',
           metadata: '{}',
           metadata_filter: '{}',

@@ -1,122 +1,76 @@
-import { type Database, waitingAtMost } from '@keelson/database'
+import type { ErrorCode } from '@keelson/contracts'
+import type { Database } from '@keelson/database'
 import { ApiError } from '@keelson/service-kit'
 import type { CheckpointRow } from './checkpoint-row.ts'
-import { orRefusal } from './refusals.ts'
-import { PUT_KEY, rowSource } from './row-source.ts'
+import { runPut } from './put-statement.ts'
 
-const PUT_COLUMNS = {
-  ...PUT_KEY,
-  parent_checkpoint_id: 'text',
-  root_checkpoint_id: 'text',
-  checkpoint: 'text',
-  metadata: 'text',
-  metadata_filter: 'text',
-  channels: 'text[]',
-  versions: 'text[]',
-  run_id: 'text',
-  expected_head: 'text',
-} as const
+type Sql = Pick<Database, 'sql'>
 
-const BLOB_COLUMNS = { put: 'integer', channel: 'text', version: 'text', type: 'text', blob: 'text' } as const
-
-const STORED_BLOBS = (blobs: string) => `, stored_blobs as (
-    insert into agent.checkpoint_blobs as b (account_id, thread_id, checkpoint_ns, channel, version, type, blob)
-    select account_id, thread_id, checkpoint_ns, channel, version, type, decode(blob, 'base64')
-    from admitted, incoming join (${blobs}) as blobs using (put)
-    on conflict (account_id, thread_id, checkpoint_ns, channel, version) do update set type = b.type
-    where (b.type, b.blob) is distinct from (excluded.type, excluded.blob)
-    returning xmax <> 0 as differs
-  )`
-
-const ADMIT = `agent.admit_puts(array_agg(account_id), array_agg(thread_id), array_agg(checkpoint_ns),
-  array_agg(checkpoint_id), array_agg(parent_checkpoint_id), array_agg(root_checkpoint_id))`
-
-const HELD = `held as materialized (select pg_advisory_xact_lock(hashtext(account_id), hashtext(thread_id)) from incoming)`
-
-/** How a statement comes to put: beside others, or alone with its thread from before it looks until it has put. */
-const ADMISSIONS = {
-  shared: `admitted as materialized (select ${ADMIT} from incoming)`,
-  alone: `${HELD}, admitted as materialized (select ${ADMIT} from held, incoming)`,
-  at_head: `${HELD}, alive as materialized (
-    select ${ADMIT} from held, incoming
-  ), admitted as materialized (
-    select agent.admit_at_head(account_id, thread_id, checkpoint_ns, checkpoint_id, expected_head) from alive, incoming
-  )`,
-}
-
-const statementOf = (puts: string, blobs: string | null, admitted: string): string => `
-  with incoming as materialized (${puts}), ${admitted}, changed as (
-    insert into agent.threads (account_id, thread_id)
-    select distinct account_id, thread_id from admitted, incoming order by account_id, thread_id
-    on conflict (account_id, thread_id) do update set updated_at = now()
-  ) ${blobs === null ? '' : STORED_BLOBS(blobs)}, stored as (
-    insert into agent.checkpoints (
-      account_id, thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
-      checkpoint, metadata, metadata_filter, channels, versions, run_id)
-    select account_id, thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
-      checkpoint, metadata, metadata_filter::jsonb, channels, versions, run_id
-    from admitted, incoming
-    on conflict (account_id, thread_id, checkpoint_ns, checkpoint_id) do update set
-      checkpoint = excluded.checkpoint, metadata = excluded.metadata, metadata_filter = excluded.metadata_filter,
-      channels = excluded.channels, versions = excluded.versions, run_id = excluded.run_id
-  )
-  select ${blobs === null ? '' : `case when exists (select from stored_blobs where differs) then agent.refuse('version_conflict') end`}`
-
-const put = async (
-  db: Pick<Database, 'sql'>,
-  checkpoints: readonly CheckpointRow[],
-  admission: keyof typeof ADMISSIONS,
-  lockTimeoutMs?: number,
+/** Waits for a put; when it is refused with `code`, `otherwise` is done instead. */
+const ifRefused = async (
+  code: ErrorCode,
+  put: Promise<void>,
+  otherwise: (refusal: ApiError) => Promise<void>,
 ): Promise<void> => {
-  const isBatch = checkpoints.length > 1
-  const heads = checkpoints.map((row, put) => ({ ...row, put, blobs: undefined }))
-  const parts = checkpoints.flatMap(({ blobs }, put) => blobs.map((blob) => ({ ...blob, put })))
-  const puts = rowSource(heads, PUT_COLUMNS, 1, isBatch)
-  const blobs =
-    parts.length === 0 ? null : rowSource(parts, BLOB_COLUMNS, puts.parameters.length + 1, isBatch || undefined)
-  const parameters = [...puts.parameters, ...(blobs?.parameters ?? [])]
-  const text = statementOf(puts.text, blobs?.text ?? null, ADMISSIONS[admission])
-  await orRefusal(waitingAtMost(db, lockTimeoutMs, ({ sql }) => sql.unsafe(text, parameters, { prepare: true })))
-}
-
-/** Runs a put; when it builds on what is not there, `otherwise` is run instead. */
-const ifDeleted = async (work: Promise<void>, otherwise: (refusal: ApiError) => Promise<void>): Promise<void> => {
   try {
-    await work
+    await put
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'thread_deleted') throw error
+    if (!(error instanceof ApiError) || error.code !== code) throw error
     await otherwise(error)
   }
 }
 
 /** What a put is late for its writes are late for too; of several puts it is not known which one that is. */
 const refuseWrites = async (
-  { sql }: Pick<Database, 'sql'>,
+  { sql }: Sql,
   { account_id, thread_id, checkpoint_ns, checkpoint_id }: CheckpointRow,
 ): Promise<void> => {
   await sql`select agent.refuse_writes(${account_id}, ${thread_id}, ${checkpoint_ns}, ${checkpoint_id})`
 }
 
+/** Whether blobs that a put conflicts with may have been left by a deletion; then they are gone. */
+const removeLeftovers = async (
+  { sql }: Sql,
+  { account_id, thread_id, checkpoint_ns, blobs }: CheckpointRow,
+): Promise<boolean> => {
+  const [{ removed }] = await sql<[{ removed: boolean }]>`
+    select agent.remove_unnamed_blobs(${account_id}, ${thread_id}, ${checkpoint_ns},
+      ${blobs.map(({ channel }) => channel)}::text[], ${blobs.map(({ version }) => version)}::text[]) as removed`
+  return removed
+}
+
+/** What this builds on may be about to be committed; whoever has the thread alone has waited for that. */
+const putChild = async (db: Sql, row: CheckpointRow, lockTimeoutMs?: number): Promise<void> => {
+  const late = async (refusal: ApiError) => {
+    await refuseWrites(db, row)
+    throw refusal
+  }
+  if (row.expected_head !== null) return ifRefused('thread_deleted', runPut(db, [row], 'at_head'), late)
+  await ifRefused('thread_deleted', runPut(db, [row], 'shared', lockTimeoutMs), () =>
+    ifRefused('thread_deleted', runPut(db, [row], 'alone', lockTimeoutMs), late),
+  )
+}
+
+const putAlone = (db: Sql, row: CheckpointRow, lockTimeoutMs?: number): Promise<void> =>
+  ifRefused('version_conflict', putChild(db, row, lockTimeoutMs), async (refusal) => {
+    if (!(await removeLeftovers(db, row))) throw refusal
+    await putChild(db, row, lockTimeoutMs)
+  })
+
 /**
- * Puts checkpoints, each of a thread and namespace of its own, with their blobs in one statement: all or nothing. A
- * repetition replaces checkpoint and metadata, and keeps the parent. One that expects a head must be alone.
+ * Puts checkpoints, each of a thread and namespace of its own, with their blobs: all or nothing. A repetition replaces
+ * checkpoint and metadata, and keeps the parent. One that expects a head must be alone.
  *
+ * @param lockTimeoutMs see `waitingAtMost`
  * @throws ApiError `version_conflict`, `head_moved`, `thread_deleted`
  */
-export const putCheckpoints = async (
-  db: Pick<Database, 'sql'>,
+export const putCheckpoints = (
+  db: Sql,
   checkpoints: readonly CheckpointRow[],
   lockTimeoutMs?: number,
 ): Promise<void> => {
   const [first] = checkpoints
-  if (first === undefined || checkpoints.length > 1) return put(db, checkpoints, 'shared', lockTimeoutMs)
-  const refused = async (refusal: ApiError) => {
-    await refuseWrites(db, first)
-    throw refusal
-  }
-  if (first.expected_head !== null) return ifDeleted(put(db, checkpoints, 'at_head'), refused)
-  // The put it builds on may be about to be committed; whoever has the thread alone has waited for that.
-  await ifDeleted(put(db, checkpoints, 'shared', lockTimeoutMs), () =>
-    ifDeleted(put(db, checkpoints, 'alone', lockTimeoutMs), refused),
-  )
+  return first && checkpoints.length === 1
+    ? putAlone(db, first, lockTimeoutMs)
+    : runPut(db, checkpoints, 'shared', lockTimeoutMs)
 }
