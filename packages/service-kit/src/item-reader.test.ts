@@ -5,6 +5,7 @@ import type { ApiError } from './api-error.ts'
 import { jsonReader } from './json-reader.ts'
 import { MAX_DEPTH } from './json-scan.ts'
 import { shapeOf } from './json-shape.ts'
+import { shallowText } from './shallow-json.ts'
 import { itemReader } from './request-input.ts'
 import { storedJson } from './stored-json.ts'
 
@@ -40,8 +41,8 @@ test('an item may nest as deep as a body of its own, and one that nests deeper s
   const nested = (levels: number) => `{"name":"a","data":${'{"a":'.repeat(levels - 1)}1${'}'.repeat(levels)}`
   const levels = [MAX_DEPTH, MAX_DEPTH + 1, 100_000, 2]
   const items = itemsOf(`{"spans":[${levels.map(nested).join(', ')}]}`) as JsonText[]
-  const parsed = items.map(({ value }) => value !== null)
-  expect(parsed, 'only what may nest so deep is parsed').toEqual([true, false, false, true])
+  const shallow = { name: 'a', data: null }
+  expect(items.map(({ value }) => value)).toEqual([expect.anything(), shallow, shallow, { name: 'a', data: { a: 1 } }])
   const refusal = {
     code: 'invalid_request',
     errors: [{ path: 'data', message: `must not be nested deeper than ${MAX_DEPTH} levels` }],
@@ -52,6 +53,28 @@ test('an item may nest as deep as a body of its own, and one that nests deeper s
     refusal,
     { name: 'a', data: new JsonText('{"a":1}', { a: 1 }) },
   ])
+})
+
+test.each([
+  ['nothing but brackets', '['.repeat(50_000) + ']'.repeat(50_000), '0'],
+  ['brackets below a name nobody declared', `{"more":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, '*'],
+])('an item of %s is told with a short path', (_name, text, path) => {
+  const [item] = itemsOf(`{"spans":[${text}]}`)
+  const message = `must not be nested deeper than ${MAX_DEPTH} levels`
+  expect(outcome(item)).toEqual({ code: 'invalid_request', errors: [{ path, message }] })
+})
+
+test.each([
+  [
+    '{ "id" : "a\\"b" , "input":[[{}]],"n":1.50,"x":{"id":"y"} , "t":true}',
+    '{"id":"a\\"b","input":null,"n":1.50,"x":null,"t":true}',
+  ],
+  ['{}', '{}'],
+  ['[{"id":"a"}]', 'null'],
+  ['{"id" "a"}', 'null'],
+  ['{"id":"a"', 'null'],
+])('of %s only what is not nested is parsed', (text, shallow) => {
+  expect(shallowText(`[${text}]`, 1)).toBe(shallow)
 })
 
 test('what was stored is read back with the text of its free-form values, and written anew as it was', () => {

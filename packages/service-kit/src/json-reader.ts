@@ -4,6 +4,7 @@ import { ApiError } from './api-error.ts'
 import { type Flaw, MAX_DEPTH, MAX_MEMBERS, type Path, type Scan, scanJson } from './json-scan.ts'
 import { declaredPath, holdsBase64, type Shape } from './json-shape.ts'
 import { cutBase64, LARGE } from './large-base64.ts'
+import { shallowText } from './shallow-json.ts'
 
 const FLAWS: Record<Exclude<Flaw, 'duplicate_key'>, string> = {
   prototype_key: 'the name __proto__ is not accepted',
@@ -40,14 +41,14 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Without the items that nest too deep, whose parse would take seconds and the stack. */
+/** Without what items hold that nest too deep: the parse of that would take seconds and the stack. */
 const parseable = ({ text, slices }: Scan): string => {
   if (!slices.some(({ isTooDeep }) => isTooDeep)) return text
   let kept = ''
   let from = 0
   for (const { start, end, isTooDeep } of slices) {
     if (!isTooDeep) continue
-    kept += `${text.slice(from, start)}null`
+    kept += text.slice(from, start) + shallowText(text, start)
     from = end
   }
   return kept + text.slice(from)
@@ -55,7 +56,9 @@ const parseable = ({ text, slices }: Scan): string => {
 
 const refuse = (flaw: Flaw, path: Path, shape: Shape): never => {
   if (flaw === 'duplicate_key') throw new ApiError('malformed_json', 'An object of the body has the same name twice')
-  const errors = [{ path: declaredPath(shape, path), message: FLAWS[flaw] }]
+  // Of what nests too deep the outermost place says most.
+  const place = flaw === 'depth' ? path.slice(0, 1) : path
+  const errors = [{ path: declaredPath(shape, place), message: FLAWS[flaw] }]
   throw new ApiError('invalid_request', 'The request is not valid', { errors })
 }
 

@@ -45,6 +45,8 @@ describe.each(['createSpanBatch', 'putSpanBatch'] as const)('%s', (operation) =>
     const noName = operation === 'createSpanBatch' ? 422 : 404
     expect(answer.results.map(({ index }) => index)).toEqual(items.map((_, index) => index))
     expect(answer.results.map(({ status }) => status)).toEqual([200, noName, 422, 422, 422, 422, 422, 422, 413, 200])
+    const named = ['good', 'no name', 'ends early', 'nul \0', 'text', null, null, 'deep', 'large', 'last']
+    expect(answer.results.map((result) => result.id)).toEqual(named.map((name) => name && id(name)))
     for (const { span, problem, status } of answer.results)
       expect([span !== null, problem?.status]).toEqual(status === 200 ? [true, undefined] : [false, status])
     expect(await client.getSpan({ params: { span_id: id('last') } })).toMatchObject({ data: { text: '\u0000\ud800' } })
