@@ -8,6 +8,8 @@ export type BodyBudget = {
   readonly heldBytes: number
   /** @throws ApiError `unavailable` when there is no room now; a body that is alone always has room */
   hold: (request: Bearer, bytes: number) => void
+  /** Like `hold`, for what a request can do without: says whether there is room. */
+  mayHold: (request: Bearer, bytes: number) => boolean
   /** Gives back all that a request holds. */
   release: (request: Bearer) => void
 }
@@ -22,20 +24,25 @@ export const bodyBudget = (maxBytes: number, onRefused: () => void): BodyBudget 
   const heldBy = new Map<string, number>()
   let heldBytes = 0
 
+  const mayHold = (request: Bearer, bytes: number): boolean => {
+    const account_id = accountOf(request)
+    const held = heldBy.get(account_id) ?? 0
+    if (heldBytes > 0 && held + bytes > maxBytes - heldBytes) return false
+    heldBy.set(account_id, held + bytes)
+    heldBytes += bytes
+    request.bodyBytes += bytes
+    return true
+  }
+
   return {
     get heldBytes() {
       return heldBytes
     },
+    mayHold,
     hold: (request, bytes) => {
-      const account_id = accountOf(request)
-      const held = heldBy.get(account_id) ?? 0
-      if (heldBytes > 0 && held + bytes > maxBytes - heldBytes) {
-        onRefused()
-        throw OVERLOADED
-      }
-      heldBy.set(account_id, held + bytes)
-      heldBytes += bytes
-      request.bodyBytes += bytes
+      if (mayHold(request, bytes)) return
+      onRefused()
+      throw OVERLOADED
     },
     release: (request) => {
       const account_id = accountOf(request)

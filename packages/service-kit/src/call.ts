@@ -19,6 +19,11 @@ export type Call = {
   readonly respond: { header: (name: string, value: string) => void }
   /** Carries the request id. */
   readonly log: Logger
+  /**
+   * Counts bytes that the request holds in memory beside its body until it has been answered.
+   * @returns whether there was room; see `bodyBudget`
+   */
+  mayHold: (bytes: number) => boolean
 }
 
 export type Input = { params: unknown; query: unknown; body: unknown; ifMatch: readonly string[] | null }
@@ -71,6 +76,10 @@ class OperationCall implements Input, Call {
 
   get signal(): AbortSignal {
     return this.request.signal
+  }
+
+  mayHold(bytes: number): boolean {
+    return this.facts.bodies.mayHold(this.facts, bytes)
   }
 
   get log(): Logger {

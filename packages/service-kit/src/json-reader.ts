@@ -71,11 +71,13 @@ const parentAt = (root: unknown, path: Path): Container => {
 }
 
 const graft = (root: unknown, { text, slices, base64 }: Scan): unknown => {
-  for (const { path, start, end } of slices) {
+  for (const { path, start, end, isTooDeep } of slices) {
     const name = path.at(-1)
     if (name === undefined) return new JsonText(text.slice(start, end), root)
     const parent = parentAt(root, path)
-    parent[name] = new JsonText(text.slice(start, end), parent[name])
+    // Items of a list wait for each other, as text: what they parse to weighs several times as much.
+    const isParsedLater = typeof name === 'number' && !isTooDeep
+    parent[name] = new JsonText(text.slice(start, end), isParsedLater ? undefined : parent[name])
   }
   for (const { path, value } of base64) parentAt(root, path)[path.at(-1)!] = value
   return root

@@ -134,7 +134,7 @@ describe('items that were shed', () => {
   test('are 503 each, and the head of the answer says so too; sent again they succeed, also under the same Idempotency-Key', async () => {
     const ids = ['shed 1', 'shed 2', 'shed 3', 'shed 4']
     const headers = { 'idempotency-key': 'shed-once' }
-    const answer = await send(overloadedApp(2500), ids, headers)
+    const answer = await send(overloadedApp(7500), ids, headers)
     const { results } = JSON.parse(answer.text) as { results: SpanBatchResult[] }
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([200, '1'])
     expect(results.map(({ status, problem }) => [status, problem?.code])).toEqual([

@@ -1,8 +1,9 @@
 import { END_BEFORE_START } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
 import { ApiError } from '@keelson/service-kit'
+import type { Room } from './answered-span.ts'
 import { foldData, SEGMENT, segmentsOf } from './data-log.ts'
-import type { SpanFacts, SpanPatch } from './span-row.ts'
+import type { Payload, SpanFacts, SpanPatch, WrittenSpan } from './span-row.ts'
 import type { SpanWriter } from './span-writer.ts'
 import { changeSpans, compactData, MAX_DATA_BYTES } from './write-spans.ts'
 
@@ -34,22 +35,23 @@ const refuseEarlyEnd = (stored: SpanFacts, patch: SpanPatch): void => {
 type Deps = Pick<Database, 'sql'> & {
   writer: SpanWriter
   account_id: string
-  get: (id: string) => Promise<SpanFacts>
+  get: (id: string, payloads: readonly Payload[]) => Promise<SpanFacts>
+  complete: (span: WrittenSpan, room: Room) => Promise<WrittenSpan>
 }
 
 /** Changes the spans of one account. */
-export const spanChanger = ({ sql, writer, account_id, get }: Deps) => {
-  const compacted = async (row: SpanFacts, log: string): Promise<SpanFacts> => {
+export const spanChanger = ({ sql, writer, account_id, get, complete }: Deps) => {
+  const compacted = async (row: WrittenSpan, log: string): Promise<WrittenSpan> => {
     const data = foldData(log)
     await compactData({ sql }, { account_id, id: row.id, log, folded: data })
     return { ...row, data }
   }
 
   /** Of a change that did not apply: says why, or merges `data` here, where the log alone would be too long. */
-  const mergeHere = async (kind: 'put' | 'patch', patch: SpanPatch): Promise<SpanFacts | null> => {
-    const stored = await get(patch.id)
+  const mergeHere = async (kind: 'put' | 'patch', patch: SpanPatch): Promise<WrittenSpan | null> => {
+    const stored = await get(patch.id, kind === 'put' || patch.data === null ? [] : ['data'])
     refuseEarlyEnd(stored, patch)
-    if (kind === 'put' || patch.data === null || stored.data === null) return null
+    if (stored.data === null) return null
     const log = `${stored.data}${SEGMENT}${patch.data}`
     if (Buffer.byteLength(log) <= MAX_DATA_BYTES) return null
     const data = foldData(log)
@@ -59,11 +61,12 @@ export const spanChanger = ({ sql, writer, account_id, get }: Deps) => {
     return row ?? null
   }
 
-  return async (kind: 'put' | 'patch', patch: SpanPatch): Promise<SpanFacts> => {
+  return async (kind: 'put' | 'patch', patch: SpanPatch, room: Room): Promise<WrittenSpan> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const row = (await writer[kind]({ ...patch, account_id })) ?? (await mergeHere(kind, patch))
       if (row === null) continue
-      return row.data !== null && isDueForCompaction(row.data) ? compacted(row, row.data) : row
+      const span = await complete(row, room)
+      return span.data !== null && isDueForCompaction(span.data) ? compacted(span, span.data) : span
     }
     return contended()
   }

@@ -1,9 +1,11 @@
 import { isOwnParent, OWN_PARENT, spans, type SpanBatchResult } from '@keelson/contracts/agent'
 import { ApiError, uuidv7, type Call, type Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
+import type { Room } from './answered-span.ts'
+import { fairTurns } from './fair-turns.ts'
 import { listSpans } from './list-spans.ts'
 import { readTrace } from './read-trace.ts'
-import { createBatch, isShed, putBatch } from './span-batch.ts'
+import { type Batch, createBatch, isShed, putBatch, TURN_ITEMS } from './span-batch.ts'
 import { newSpanOf, patchOf, presentSpan } from './span-row.ts'
 import { spanStore } from './store.ts'
 
@@ -19,8 +21,38 @@ const batchAnswer = (results: SpanBatchResult[], { respond }: Pick<Call, 'respon
   return { results }
 }
 
+/** What a batch's answer holds of payloads that its items did not send. */
+const ANSWER_PAYLOAD_BYTES = 16 * 1_048_576
+
+const roomOf = (call: Call): Room => {
+  let left = ANSWER_PAYLOAD_BYTES
+  return {
+    take: (bytes) => {
+      if (bytes > left || !call.mayHold(bytes)) return false
+      left -= bytes
+      return true
+    },
+  }
+}
+
+/** Payloads that did not come with their write are read by so many at a time. */
+const HEAVY_READS = 2
+
+/** Items of batches that are worked on at a time: enough for all statements, with as many waiting. */
+const BATCH_ITEMS = 1200
+
 export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db' | 'spanWriter'>) => {
-  const storeOf = (account_id: string) => spanStore(db, spanWriter, account_id)
+  const heavyReads = fairTurns(HEAVY_READS)
+  const batchTurns = fairTurns(BATCH_ITEMS / TURN_ITEMS)
+  const storeOf = (account_id: string) =>
+    spanStore({ sql: db.sql, writer: spanWriter, account_id, inTurn: (work) => heavyReads(account_id, work) })
+
+  const batchOf = (call: Call & { body: { spans: readonly unknown[] } }): Batch => ({
+    items: call.body.spans,
+    requestId: call.requestId,
+    room: roomOf(call),
+    inTurn: (work) => batchTurns(call.principal.account_id, work),
+  })
 
   service.handle(spans.createSpan, async ({ body, principal }) =>
     presentSpan(await storeOf(principal.account_id).create(newSpanOf(body.id ?? uuidv7(), body))),
@@ -30,12 +62,12 @@ export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db'
     (await listSpans(db, principal.account_id, query)).map(presentSpan),
   )
 
-  service.handle(spans.createSpanBatch, async ({ body, principal, requestId, respond }) =>
-    batchAnswer(await createBatch(storeOf(principal.account_id), { items: body.spans, requestId }), { respond }),
+  service.handle(spans.createSpanBatch, async (call) =>
+    batchAnswer(await createBatch(storeOf(call.principal.account_id), batchOf(call)), call),
   )
 
-  service.handle(spans.putSpanBatch, async ({ body, principal, requestId, respond }) =>
-    batchAnswer(await putBatch(storeOf(principal.account_id), { items: body.spans, requestId }), { respond }),
+  service.handle(spans.putSpanBatch, async (call) =>
+    batchAnswer(await putBatch(storeOf(call.principal.account_id), batchOf(call)), call),
   )
 
   service.handle(spans.getSpan, async ({ params, principal }) =>

@@ -1,15 +1,27 @@
-import { JsonText } from '@keelson/contracts'
+import { JsonText, type Problem } from '@keelson/contracts'
 import { CreateSpanRequest, PutSpanRequest, SPAN_LIMIT_BYTES, type SpanBatchResult } from '@keelson/contracts/agent'
 import { isTransient } from '@keelson/database'
 import { ApiError, itemReader, problemOf, toApiError, uuidv7 } from '@keelson/service-kit'
-import { newSpanOf, patchOf, presentSpan, type SpanFacts } from './span-row.ts'
+import type { Room } from './answered-span.ts'
+import type { InTurn } from './fair-turns.ts'
+import { newSpanOf, patchOf, presentSpan, type WrittenSpan } from './span-row.ts'
+import { WRITER_IS_FULL } from './span-writer.ts'
 import type { spanStore } from './store.ts'
 
 type Store = ReturnType<typeof spanStore>
 
-type Write = { id: string; write: () => Promise<SpanFacts> }
+type Write = { id: string; write: () => Promise<WrittenSpan> }
 
-export type Batch = { items: readonly unknown[]; requestId: string }
+export type Batch = {
+  items: readonly unknown[]
+  requestId: string
+  room: Room
+  /** Does some of the items when their turn has come. */
+  inTurn: InTurn
+}
+
+/** So many items have a turn together. */
+export const TURN_ITEMS = 100
 
 const readCreate = itemReader(CreateSpanRequest)
 const readPut = itemReader(PutSpanRequest)
@@ -25,28 +37,61 @@ const refuseTooLarge = (item: unknown): void => {
     throw new ApiError('payload_too_large', `The span is larger than ${SPAN_LIMIT_BYTES} bytes`)
 }
 
-/** Items of one span are written one after the other, different spans together. */
-const outcomesOf = ({ items, requestId }: Batch, parse: (item: unknown) => Write): Promise<SpanBatchResult[]> => {
+/** Tells why items failed: what sinks many of them is put in words once. */
+const problemTeller = (requestId: string) => {
+  let last: unknown
+  let problem: Problem | null = null
+  return (thrown: unknown): Problem => {
+    if (problem === null || last !== thrown) problem = problemOf(toApiError(thrown, isTransient), requestId)
+    last = thrown
+    return problem
+  }
+}
+
+/** Runs the writes of one span one after the other, those of different spans together. */
+const bySpan = () => {
   const last = new Map<string, Promise<unknown>>()
-  const inTurn = ({ id, write }: Write): Promise<SpanFacts> => {
+  return ({ id, write }: Write): Promise<WrittenSpan> => {
     const written = last.get(id)?.then(write, write) ?? write()
     last.set(id, written)
     return written
   }
+}
+
+/** What fails one item and would fail the others as well. */
+const failsAll = (thrown: unknown): boolean => thrown === WRITER_IS_FULL || isTransient(thrown)
+
+const outcomesOf = async (batch: Batch, parse: (item: unknown) => Write): Promise<SpanBatchResult[]> => {
+  const { items, requestId, inTurn } = batch
+  const written = bySpan()
+  const tell = problemTeller(requestId)
+  let failure: unknown = null
+
   const run = async (item: unknown, index: number): Promise<SpanBatchResult> => {
     let id = idOf(item)
     try {
+      if (failure !== null) throw failure
       refuseTooLarge(item)
       const parsed = parse(item)
       id = parsed.id
-      return { index, id, status: 200, span: presentSpan(await inTurn(parsed)), problem: null }
+      const span = await written(parsed)
+      return { index, id, status: 200, span: presentSpan(span), problem: null, ...omittedOf(span) }
     } catch (error) {
-      const problem = problemOf(toApiError(error, isTransient), requestId)
+      if (failsAll(error)) failure = error
+      const problem = tell(error)
       return { index, id, status: problem.status, span: null, problem }
     }
   }
-  return Promise.all(items.map(run))
+  const turns = Array.from({ length: Math.ceil(items.length / TURN_ITEMS) }, (_, turn) => turn * TURN_ITEMS)
+  const results = await Promise.all(
+    turns.map((from) =>
+      inTurn(() => Promise.all(items.slice(from, from + TURN_ITEMS).map((item, at) => run(item, from + at)))),
+    ),
+  )
+  return results.flat()
 }
+
+const omittedOf = ({ omitted }: WrittenSpan) => omitted && { omitted: [...omitted] }
 
 /** Whether an item may be sent again as it is, and should be. */
 export const isShed = ({ status }: SpanBatchResult): boolean => status === 503
@@ -64,12 +109,12 @@ export const createBatch = (store: Store, batch: Batch) =>
   runBatch(batch, (item) => {
     const request = readCreate(item)
     const id = request.id ?? uuidv7()
-    return { id, write: () => store.create(newSpanOf(id, request)) }
+    return { id, write: () => store.create(newSpanOf(id, request), batch.room) }
   })
 
 /** Creates or changes spans, each with an outcome of its own; the last item of an id wins. */
 export const putBatch = (store: Store, batch: Batch) =>
   runBatch(batch, (item) => {
     const { id, ...request } = readPut(item)
-    return { id, write: () => store.put(patchOf(id, request)) }
+    return { id, write: () => store.put(patchOf(id, request), batch.room) }
   })

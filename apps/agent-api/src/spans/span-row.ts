@@ -16,6 +16,22 @@ export type SpanFacts = {
   data: string | null
 }
 
+export const PAYLOADS = ['input', 'output', 'data'] as const
+
+export type Payload = (typeof PAYLOADS)[number]
+
+/** The payloads of a written span that its writer did not send. */
+export type Stored = {
+  payloads: readonly Payload[]
+  /** What they weigh together, in bytes. */
+  bytes: number
+  /** Whether the write brought them along; where it did not, they are `null` here. */
+  isRead: boolean
+}
+
+/** A span as it is after a write. */
+export type WrittenSpan = SpanFacts & { stored?: Stored; omitted?: readonly Payload[] }
+
 type Changes = Omit<SpanFacts, 'id'>
 
 /** What a write may say of a span; `null` says nothing. */

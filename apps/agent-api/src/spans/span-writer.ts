@@ -28,11 +28,16 @@ export type SpanWriterOptions = {
   stallMs?: number
 }
 
+/** Made once: whoever is refused for want of room must not need any. */
+export const WRITER_IS_FULL = new ApiError('unavailable', 'Too many spans are waiting to be written', {
+  retryAfterSeconds: 1,
+})
+
 type Statement = (db: Pick<Database, 'sql'>, writes: readonly SpanWrite[]) => Promise<Written[]>
 
 const MEBIBYTE = 1_048_576
 /** What a span weighs beside its payloads: ids, times, the bookkeeping of the queue, its share of a request. */
-const OVERHEAD_BYTES = 1024
+const OVERHEAD_BYTES = 3072
 
 /** A text takes up to two bytes for each of its UTF-16 units. */
 const bytesOf = ({ input, output, data }: SpanWrite): number =>
@@ -70,12 +75,10 @@ export const spanWriter = (
   const submit = (kind: keyof typeof queues) => async (write: SpanWrite) => {
     const bytes = bytesOf(write)
     try {
-      if (queuedBytes() + bytes > maxQueuedBytes) throw new Overloaded('the write queues are full')
+      if (queuedBytes() + bytes > maxQueuedBytes) throw WRITER_IS_FULL
       return await queues[kind].submit(write.account_id, write, bytes)
     } catch (error) {
-      if (error instanceof Overloaded)
-        throw new ApiError('unavailable', 'Too many spans are waiting to be written', { retryAfterSeconds: 1 })
-      throw error
+      throw error instanceof Overloaded ? WRITER_IS_FULL : error
     }
   }
   return {

@@ -1,12 +1,13 @@
 import type { Database } from '@keelson/database'
 import { ApiError, notFound } from '@keelson/service-kit'
+import { type Room, spanCompleter } from './answered-span.ts'
 import { ATTEMPTS, contended, spanChanger } from './change-span.ts'
 import { foldData, saySame } from './data-log.ts'
-import type { SpanFacts, SpanPatch } from './span-row.ts'
+import type { InTurn } from './fair-turns.ts'
+import { type Payload, PAYLOADS, type SpanFacts, type SpanPatch, type WrittenSpan } from './span-row.ts'
 import type { SpanWriter } from './span-writer.ts'
 
 const PLAIN = ['trace_id', 'parent_id', 'task_id', 'name', 'start_time', 'end_time'] as const
-const PAYLOADS = ['input', 'output', 'data'] as const
 
 /** Whether no fact of a span contradicts what is stored. */
 const agree = (stored: SpanFacts, span: SpanFacts): boolean =>
@@ -16,18 +17,31 @@ const agree = (stored: SpanFacts, span: SpanFacts): boolean =>
     return one === null || other === null || saySame(field === 'data' ? foldData(one) : one, other)
   })
 
+/** A lone span always has room. */
+const ROOM_FOR_ONE: Room = { take: () => true }
+
+export type SpanStoreDeps = Pick<Database, 'sql'> & {
+  writer: SpanWriter
+  account_id: string
+  /** Heavy payloads are read in turn, so that many who write heavy spans do not hold all of them at once. */
+  inTurn: InTurn
+}
+
 /** The spans of one account. */
-export const spanStore = ({ sql }: Pick<Database, 'sql'>, writer: SpanWriter, account_id: string) => {
-  const find = async (id: string): Promise<SpanFacts | undefined> => {
+export const spanStore = ({ sql, writer, account_id, inTurn }: SpanStoreDeps) => {
+  const find = async (id: string, payloads: readonly Payload[]): Promise<SpanFacts | undefined> => {
+    const columns = PAYLOADS.map((field) => (payloads.includes(field) ? field : `null as ${field}`)).join(', ')
     const [row] = await sql<SpanFacts[]>`
-      select id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data
+      select id, trace_id, parent_id, task_id, name, start_time, end_time, ${sql.unsafe(columns)}
       from agent.spans where account_id = ${account_id} and id = ${id}`
     return row
   }
 
-  const get = async (id: string): Promise<SpanFacts> => (await find(id)) ?? notFound('span')
+  const get = async (id: string, payloads: readonly Payload[] = PAYLOADS): Promise<SpanFacts> =>
+    (await find(id, payloads)) ?? notFound('span')
 
-  const change = spanChanger({ sql, writer, account_id, get })
+  const complete = spanCompleter({ sql, account_id, inTurn })
+  const change = spanChanger({ sql, writer, account_id, get, complete })
 
   return {
     get,
@@ -36,12 +50,13 @@ export const spanStore = ({ sql }: Pick<Database, 'sql'>, writer: SpanWriter, ac
      * Adds a span, or the facts that an existing one did not have yet.
      * @throws ApiError `span_exists` when a fact differs from what is stored
      */
-    async create(span: SpanFacts): Promise<SpanFacts> {
+    async create(span: SpanFacts, room = ROOM_FOR_ONE): Promise<WrittenSpan> {
+      const given = PAYLOADS.filter((field) => span[field] !== null)
       let write = { ...span, account_id }
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
         const row = await writer.create(write)
-        if (row) return row
-        const stored = await find(span.id)
+        if (row) return complete(row, room)
+        const stored = await find(span.id, given)
         if (stored && !agree(stored, span)) throw new ApiError('span_exists')
         // The statement compares texts, so what says the same is given in the words that are stored.
         const { input, output, data } = stored ?? span
@@ -54,16 +69,16 @@ export const spanStore = ({ sql }: Pick<Database, 'sql'>, writer: SpanWriter, ac
      * Overwrites what the patch names; creates the span when the patch is complete.
      * @throws ApiError `not_found`, `invalid_request` when the span would end before it starts
      */
-    put: (patch: SpanPatch) => change('put', patch),
+    put: (patch: SpanPatch, room = ROOM_FOR_ONE) => change('put', patch, room),
 
     /**
      * Like `put`, but `data` merges by its top-level keys.
      * @throws ApiError `payload_too_large` when `data` would grow too large
      */
-    async patch(patch: SpanPatch): Promise<SpanFacts> {
+    async patch(patch: SpanPatch): Promise<WrittenSpan> {
       const { id, ...changes } = patch
       const saysNothing = Object.values(changes).every((value) => value === null)
-      return saysNothing ? get(id) : change('patch', patch)
+      return saysNothing ? get(id) : change('patch', patch, ROOM_FOR_ONE)
     },
   }
 }

@@ -1,22 +1,70 @@
 import { type Database, textArray } from '@keelson/database'
-import type { SpanFacts, SpanPatch } from './span-row.ts'
+import { type Payload, PAYLOADS, type SpanFacts, type SpanPatch, type WrittenSpan } from './span-row.ts'
 
 /** A write of one span, as the statements below take it. */
 export type SpanWrite = { account_id: string } & SpanPatch
 
 /** The span as stored after a write, or `null` when the write did not apply. */
-export type Written = SpanFacts | null
+export type Written = WrittenSpan | null
+
+/** What one statement answers of payloads that were stored before: of one span, and of all. */
+const SPAN_PAYLOAD_BYTES = 524_288
+const STATEMENT_PAYLOAD_BYTES = 4 * 1_048_576
 
 type Sql = Pick<Database, 'sql'>
 
-type Row = SpanFacts & { account_id: string }
-type CreatedRow = Row & { inserted: boolean }
+type Row = SpanFacts & { [Field in Payload as `${Field}_bytes`]: number | null } & {
+  account_id: string
+  is_new: boolean
+  fits: boolean
+}
 
 const keyOf = ({ account_id, id }: { account_id: string; id: string }) => `${account_id} ${id}`
 
-const inOrder = <One extends Row>(writes: readonly SpanWrite[], rows: readonly One[]): (One | null)[] => {
+/** The text of what was sent is in hand, unless it was merged with what was there. */
+const writtenSpan = (write: SpanWrite, row: Row, isMerge: boolean): WrittenSpan => {
+  const { id, trace_id, parent_id, task_id, name, start_time, end_time, fits } = row
+  const payloads = PAYLOADS.filter((field) => row[`${field}_bytes`] !== null && (isMerge || write[field] === null))
+  const textOf = (field: Payload) => (payloads.includes(field) ? row[field] : write[field])
+  const bytes = payloads.reduce((sum, field) => sum + (row[`${field}_bytes`] ?? 0), 0)
+  return {
+    id,
+    trace_id,
+    parent_id,
+    task_id,
+    name,
+    start_time,
+    end_time,
+    input: textOf('input'),
+    output: textOf('output'),
+    data: textOf('data'),
+    ...(payloads.length > 0 && { stored: { payloads, bytes, isRead: fits } }),
+  }
+}
+
+const inOrder = (writes: readonly SpanWrite[], rows: readonly Row[], isMerge: boolean): Written[] => {
   const byKey = new Map(rows.map((row) => [keyOf(row), row]))
-  return writes.map((write) => byKey.get(keyOf(write)) ?? null)
+  return writes.map((write) => {
+    const row = byKey.get(keyOf(write))
+    if (!row) return null
+    return row.is_new ? (write as SpanFacts) : writtenSpan(write, row, isMerge)
+  })
+}
+
+/**
+ * The rows that a statement answers. Stored payloads may be a thousand times as heavy as the writes, so each row has
+ * its share of what a statement may bring along; of those that weigh more only the sizes are told.
+ */
+const answered = ({ sql }: Sql, written: ReturnType<Database['sql']>, count: number) => {
+  const share = Math.floor(Math.min(SPAN_PAYLOAD_BYTES, STATEMENT_PAYLOAD_BYTES / count))
+  return sql`
+    select account_id, id, is_new, trace_id, parent_id, task_id, name, start_time, end_time, fits,
+      case when fits then input end as input, case when fits then output end as output, case when fits then data end as data,
+      input_bytes, output_bytes, data_bytes
+    from (
+      select *, coalesce(input_bytes, 0) + coalesce(output_bytes, 0) + coalesce(data_bytes, 0) <= ${share}::integer as fits
+      from (${written}) as written
+    ) as weighed`
 }
 
 /** A lone row travels as plain parameters: that spares a lone caller a tenth of a millisecond. */
@@ -42,6 +90,12 @@ const incomingMany = ({ sql }: Sql, writes: readonly SpanWrite[]) => {
 const incoming = (db: Sql, writes: readonly SpanWrite[]) =>
   writes.length === 1 ? incomingOne(db, writes[0] as SpanWrite) : incomingMany(db, writes)
 
+/** What is new needs no way back, it is what came in. */
+const OLD_COLUMNS = ['trace_id', 'parent_id', 'task_id', 'name', 'start_time', 'end_time']
+  .concat(PAYLOADS.flatMap((field) => [field, `${field}_bytes`]))
+  .map((column) => `case when xmax <> 0 then ${column} end as ${column}`)
+  .join(', ')
+
 /** Whether a span was new. Most are, and for a lone caller a statement that answers nothing is back sooner. */
 const insertNew = async ({ sql }: Sql, write: SpanWrite): Promise<boolean> => {
   const { account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data } = write
@@ -59,10 +113,10 @@ const insertNew = async ({ sql }: Sql, write: SpanWrite): Promise<boolean> => {
  * have yet; where a fact differs nothing changes and the result is `null`. No two writes may name the same span.
  */
 export const createSpans = async (db: Sql, writes: readonly SpanWrite[]): Promise<Written[]> => {
+  const { sql } = db
   const [first, ...others] = writes
-  if (first && others.length === 0 && (await insertNew(db, first))) return [first as Row]
-  // What was merged is answered as stored; what is new needs no way back, it is what came in.
-  const rows = await db.sql<CreatedRow[]>`
+  if (first && others.length === 0 && (await insertNew(db, first))) return [first as SpanFacts]
+  const written = sql`
     insert into agent.spans as s
       (account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data)
     select account_id, id, trace_id, parent_id, task_id, name, start_time, end_time, input, output, data
@@ -77,13 +131,9 @@ export const createSpans = async (db: Sql, writes: readonly SpanWrite[]): Promis
     where (s.trace_id, s.name, s.start_time) = (excluded.trace_id, excluded.name, excluded.start_time)
       and (s.parent_id, s.task_id, s.end_time, s.input, s.output, s.data)
         = (excluded.parent_id, excluded.task_id, excluded.end_time, excluded.input, excluded.output, excluded.data) is not false
-    returning account_id, id, xmax = 0 as inserted,
-      case when xmax <> 0 then trace_id end as trace_id, case when xmax <> 0 then parent_id end as parent_id,
-      case when xmax <> 0 then task_id end as task_id, case when xmax <> 0 then name end as name,
-      case when xmax <> 0 then start_time end as start_time, case when xmax <> 0 then end_time end as end_time,
-      case when xmax <> 0 then input end as input, case when xmax <> 0 then output end as output,
-      case when xmax <> 0 then data end as data`
-  return inOrder(writes, rows).map((row, index) => (row?.inserted ? (writes[index] as Row) : row))
+    returning account_id, id, xmax = 0 as is_new, ${sql.unsafe(OLD_COLUMNS)}`
+  const rows = await sql<Row[]>`with written as (${written}) ${answered(db, sql`select * from written`, writes.length)}`
+  return inOrder(writes, rows, false)
 }
 
 /** What the `data` of a span may grow to by patches, in bytes. */
@@ -109,6 +159,8 @@ export const changeSpans = async (
 ): Promise<Written[]> => {
   const { sql } = db
   const fields = sql.unsafe(columns)
+  const created = sql`
+    select account_id, id, true, null, null, null, null, null, null, null, null, null, null, null, null from created`
   const rows = await sql<Row[]>`
     with incoming as (${incoming(db, writes)}), changed as (
       update agent.spans as s set
@@ -128,17 +180,23 @@ export const changeSpans = async (
         and (coalesce(patch.end_time, s.end_time) >= coalesce(patch.start_time, s.start_time)) is not false
         and (${onData === 'replace'} or patch.data is null or coalesce(s.data_bytes, 0) + octet_length(patch.data) <= ${MAX_DATA_BYTES})
         ${seen === undefined ? sql`` : sql`and s.data = ${seen}`}
-      returning s.*
+      returning s.account_id, s.id, false as is_new, s.trace_id, s.parent_id, s.task_id, s.name, s.start_time, s.end_time,
+        case when patch.input is null then s.input end as input,
+        case when patch.input is null then s.input_bytes end as input_bytes,
+        case when patch.output is null then s.output end as output,
+        case when patch.output is null then s.output_bytes end as output_bytes,
+        case when patch.data is null or s.data_bytes <> octet_length(patch.data) then s.data end as data,
+        case when patch.data is null or s.data_bytes <> octet_length(patch.data) then s.data_bytes end as data_bytes
     ), created as (
       insert into agent.spans (${fields})
       select ${fields} from incoming
       where trace_id is not null and name is not null and start_time is not null
         and not exists (select from changed where (changed.account_id, changed.id) = (incoming.account_id, incoming.id))
       on conflict (account_id, id) do nothing
-      returning *
+      returning account_id, id
     )
-    select ${fields} from changed union all select ${fields} from created`
-  return inOrder(writes, rows)
+    ${answered(db, sql`select * from changed union all ${created}`, writes.length)}`
+  return inOrder(writes, rows, true)
 }
 
 export type Compaction = { account_id: string; id: string; log: string; folded: string }

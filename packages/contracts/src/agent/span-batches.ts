@@ -29,6 +29,13 @@ export const SpanBatchResult = z
     id: z.string().nullable().openapi({ description: 'The id of the span; `null` where none was given and none made' }),
     status: z.int().openapi({ description: 'The status this item would have had alone', example: 200 }),
     span: nullable(Span).openapi({ description: 'The span as it is stored; `null` where it failed' }),
+    omitted: z
+      .array(z.enum(['input', 'output', 'data']))
+      .optional()
+      .openapi({
+        description:
+          'Fields of `span` that are `null` only because they were stored before and found no room in the answer; `GET /spans/{span_id}` has them',
+      }),
     problem: nullable(Problem).openapi({ description: 'Why the item failed; `null` where it did not' }),
   })
   .openapi('SpanBatchResult')

@@ -10,6 +10,10 @@ const MEBIBYTE = 1_048_576
 export const SPAN_LIMIT_BYTES = 4 * MEBIBYTE
 export const SPAN_BATCH_LIMIT_BYTES = 16 * MEBIBYTE
 
+/** How heavy the answer to a batch may get. */
+const ANSWER_BOUND =
+  'An answer holds at most 16 MiB of payloads that its items did not send themselves, less while the service is short of memory; what is left out is named in `omitted`.'
+
 const tag = 'spans'
 const scope = 'spans:write'
 const params = z.object({ span_id: SpanId })
@@ -58,8 +62,7 @@ export const spans = {
   createSpanBatch: route('createSpanBatch', 'post', '/spans/batch', {
     tag,
     summary: 'Record many spans',
-    description:
-      'Each as by `POST /spans`, with an answer of its own: a bad one sinks no other. A repeated id folds into one. Items of status 503 are to be sent again; then the answer has `Retry-After`, and where no other item is left it is 503 itself.',
+    description: `Each as by \`POST /spans\`, with an answer of its own: a bad one sinks no other. A repeated id folds into one. ${ANSWER_BOUND} Items of status 503 are to be sent again; then the answer has \`Retry-After\`, and where no other item is left it is 503 itself.`,
     scope,
     body: CreateSpanBatchRequest,
     ok: SpanBatchResponse,
@@ -69,8 +72,7 @@ export const spans = {
   putSpanBatch: route('putSpanBatch', 'put', '/spans/batch', {
     tag,
     summary: 'Create or change many spans',
-    description:
-      'Each is created or, where its id exists, changed: the last one wins. A bad one sinks no other. Items of status 503 are to be sent again; then the answer has `Retry-After`, and where no other item is left it is 503 itself.',
+    description: `Each is created or, where its id exists, changed: the last one wins. A bad one sinks no other. ${ANSWER_BOUND} Items of status 503 are to be sent again; then the answer has \`Retry-After\`, and where no other item is left it is 503 itself.`,
     scope,
     body: PutSpanBatchRequest,
     ok: SpanBatchResponse,
