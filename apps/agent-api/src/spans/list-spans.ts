@@ -21,7 +21,7 @@ const ORDER = { start_time: 'start_time', end_time: "coalesce(end_time, 'infinit
 const PAGE_PAYLOAD_BYTES = 32 * 1_048_576
 
 const refusePage = (limit: number, bytes: number): never => {
-  const message = `these ${limit} spans hold ${bytes} bytes; ask for fewer, at most ${PAGE_PAYLOAD_BYTES} bytes fit`
+  const message = `the payloads of these ${limit} spans weigh ${bytes} bytes, and those of a page at most ${PAGE_PAYLOAD_BYTES}: ask for a smaller limit`
   throw new ApiError('invalid_request', `limit: ${message}`, { errors: [{ path: 'limit', message }] })
 }
 

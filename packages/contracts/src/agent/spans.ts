@@ -27,6 +27,10 @@ const listSpansQuery = z
     trace_id: filter('Only spans of this trace'),
     task_id: filter('Only spans of this task, or of the trace named after it'),
     ...pageQuery,
+    limit: pageQuery.limit.openapi({
+      description:
+        'The most spans to return. A page whose payloads weigh more than 32 MiB is 422: ask for it with a smaller limit',
+    }),
     starting_after: Id.optional().openapi({
       description: 'A span id: the page begins with the span after it; stays fast however deep. Extension',
     }),
