@@ -1,4 +1,4 @@
-import { isOwnParent, OWN_PARENT, spans, type SpanBatchResult } from '@keelson/contracts/agent'
+import { isOwnParent, OWN_PARENT, SPAN_LIMIT_BYTES, spans, type SpanBatchResult } from '@keelson/contracts/agent'
 import { ApiError, uuidv7, type Call, type Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
 import type { Room } from './answered-span.ts'
@@ -41,7 +41,10 @@ const HEAVY_READS = 2
 /** Items of batches that are worked on at a time: enough for all statements, with as many waiting. */
 const BATCH_ITEMS = 1200
 
-export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db' | 'spanWriter'>) => {
+type SpanDeps = Pick<Deps, 'db' | 'spanWriter'> & Partial<Pick<Deps, 'limits'>>
+
+export const spanRoutes = (service: Service, { db, spanWriter, limits }: SpanDeps) => {
+  const maxItemBytes = limits?.bodyBytes?.['createSpan'] ?? SPAN_LIMIT_BYTES
   const heavyReads = fairTurns(HEAVY_READS)
   const batchTurns = fairTurns(BATCH_ITEMS / TURN_ITEMS)
   const storeOf = (account_id: string) =>
@@ -49,6 +52,7 @@ export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db'
 
   const batchOf = (call: Call & { body: { spans: readonly unknown[] } }): Batch => ({
     items: call.body.spans,
+    maxItemBytes,
     requestId: call.requestId,
     room: roomOf(call),
     inTurn: (work) => batchTurns(call.principal.account_id, work),

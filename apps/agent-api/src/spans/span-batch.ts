@@ -1,5 +1,5 @@
 import { JsonText, type Problem } from '@keelson/contracts'
-import { CreateSpanRequest, PutSpanRequest, SPAN_LIMIT_BYTES, type SpanBatchResult } from '@keelson/contracts/agent'
+import { CreateSpanRequest, PutSpanRequest, type SpanBatchResult } from '@keelson/contracts/agent'
 import { isTransient } from '@keelson/database'
 import { ApiError, itemReader, problemOf, toApiError, uuidv7 } from '@keelson/service-kit'
 import type { Room } from './answered-span.ts'
@@ -14,6 +14,7 @@ type Write = { id: string; write: () => Promise<WrittenSpan> }
 
 export type Batch = {
   items: readonly unknown[]
+  maxItemBytes: number
   requestId: string
   room: Room
   /** Does some of the items when their turn has come. */
@@ -32,9 +33,9 @@ const idOf = (item: unknown): string | null => {
   return typeof id === 'string' ? id : null
 }
 
-const refuseTooLarge = (item: unknown): void => {
-  if (item instanceof JsonText && Buffer.byteLength(item.text) > SPAN_LIMIT_BYTES)
-    throw new ApiError('payload_too_large', `The span is larger than ${SPAN_LIMIT_BYTES} bytes`)
+const refuseTooLarge = (item: unknown, maxBytes: number): void => {
+  if (item instanceof JsonText && Buffer.byteLength(item.text) > maxBytes)
+    throw new ApiError('payload_too_large', `The span is larger than ${maxBytes} bytes`)
 }
 
 /** Tells why items failed: what sinks many of them is put in words once. */
@@ -62,7 +63,7 @@ const bySpan = () => {
 const failsAll = (thrown: unknown): boolean => thrown === WRITER_IS_FULL || isTransient(thrown)
 
 const outcomesOf = async (batch: Batch, parse: (item: unknown) => Write): Promise<SpanBatchResult[]> => {
-  const { items, requestId, inTurn } = batch
+  const { items, maxItemBytes, requestId, inTurn } = batch
   const written = bySpan()
   const tell = problemTeller(requestId)
   let failure: unknown = null
@@ -71,7 +72,7 @@ const outcomesOf = async (batch: Batch, parse: (item: unknown) => Write): Promis
     let id = idOf(item)
     try {
       if (failure !== null) throw failure
-      refuseTooLarge(item)
+      refuseTooLarge(item, maxItemBytes)
       const parsed = parse(item)
       id = parsed.id
       const span = await written(parsed)
