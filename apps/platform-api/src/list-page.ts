@@ -1,6 +1,6 @@
 import type { Database } from '@keelson/database'
 import type postgres from 'postgres'
-import { ApiError } from '@keelson/service-kit'
+import { invalidField } from '@keelson/service-kit'
 
 export type ListQuery = {
   limit: number
@@ -30,11 +30,7 @@ export type Page<Row> = { items: Row[]; has_more: boolean; total: number; limit:
 
 const TYPE_ID_SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
-const badCursor = (path: string): never => {
-  throw new ApiError('invalid_request', `${path} is no cursor of this list`, {
-    errors: [{ path, message: 'is no cursor of this list' }],
-  })
-}
+const badCursor = (path: string): never => invalidField(path, 'is no cursor of this list')
 
 const checkCursor = (path: string, cursor: string, idPrefix: string): void => {
   if (!cursor.startsWith(`${idPrefix}_`) || !TYPE_ID_SUFFIX.test(cursor.slice(idPrefix.length + 1))) badCursor(path)

@@ -39,6 +39,17 @@ export class ApiError extends Error {
 }
 
 /**
+ * Fails with 422 for a field that only a look beyond the request tells to be wrong.
+ *
+ * @param path where the field is, as in `errors` of a problem
+ * @param message what is wrong, to be read after the path; never a value that was sent
+ * @throws ApiError `invalid_request`
+ */
+export const invalidField = (path: string, message: string): never => {
+  throw new ApiError('invalid_request', `${path} ${message}`, { errors: [{ path, message }] })
+}
+
+/**
  * Fails with 404, the same for an object that is missing and for one of another account.
  *
  * @param kind what was looked for, as a noun: `span`, `credential`

@@ -1,4 +1,4 @@
-export { ApiError, type ApiErrorOptions, type FieldProblem, notFound } from './api-error.ts'
+export { ApiError, type ApiErrorOptions, type FieldProblem, invalidField, notFound } from './api-error.ts'
 export type { Call } from './call.ts'
 export { type Config, ConfigError, describeSettings, type Environment, loadConfig, type Settings } from './config.ts'
 export { entityTag, preconditionFailed, requireMatch } from './entity-tag.ts'

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { ApiError } from '@keelson/service-kit'
+import { invalidField } from '@keelson/service-kit'
 import type { KeyRow } from './key-row.ts'
 
 type Kind = Pick<KeyRow, 'api_key_type' | 'verification'>
@@ -18,9 +18,7 @@ export const standardWebhookSecret = (text: string): Buffer | null => {
 /** Of a key that is shown, the digest is enough to recognise it. */
 export const keyDigest = (key: string): Buffer => hash('sha256', key, 'buffer')
 
-const refuse = (message: string): never => {
-  throw new ApiError('invalid_request', `api_key ${message}`, { errors: [{ path: 'api_key', message }] })
-}
+const refuse = (message: string): never => invalidField('api_key', message)
 
 /**
  * A secret as it was brought along, or a new one of 32 random bytes.

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import { ApiError } from '@keelson/service-kit'
+import { invalidField } from '@keelson/service-kit'
 import { Agent, type Dispatcher } from 'undici'
 import { isRefusedAddress, type AddressPolicy } from './agent-address.ts'
 
@@ -45,10 +45,7 @@ const checkedLookup =
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 
-const refuse = (): never => {
-  const message = 'names an address that agents may not have here'
-  throw new ApiError('invalid_request', `acp_url ${message}`, { errors: [{ path: 'acp_url', message }] })
-}
+const refuse = (): never => invalidField('acp_url', 'names an address that agents may not have here')
 
 export const agentNetwork = (options: AgentNetworkOptions): AgentNetwork => {
   const { resolve = resolveAll, connectionsPerAgent = 256 } = options

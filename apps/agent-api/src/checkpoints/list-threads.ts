@@ -1,7 +1,7 @@
 import { JsonText } from '@keelson/contracts'
 import type { CheckpointThread, CheckpointThreadList, ListThreadsRequest } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
-import { ApiError } from '@keelson/service-kit'
+import { invalidField } from '@keelson/service-kit'
 import type { z } from 'zod'
 import { searchable } from './metadata-filter.ts'
 import { secondsKept } from './ttl.ts'
@@ -15,10 +15,7 @@ const refuseUnknownCursor = async (
   cursor: string,
 ): Promise<void> => {
   const [known] = await sql`select from agent.threads where account_id = ${account_id} and thread_id = ${cursor}`
-  if (known) return
-  throw new ApiError('invalid_request', 'starting_after names no thread', {
-    errors: [{ path: 'starting_after', message: 'names no thread' }],
-  })
+  if (!known) invalidField('starting_after', 'names no thread')
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Database } from '@keelson/database'
-import { ApiError, notFound } from '@keelson/service-kit'
+import { invalidField, notFound } from '@keelson/service-kit'
 import { DELIVERY_COLUMNS, type DeliveryRow } from './delivery-row.ts'
 
 export type DeliveryQuery = {
@@ -15,12 +15,6 @@ export type ReplayRange = {
   received_from: string
   received_before: string
   status?: DeliveryRow['status'] | undefined
-}
-
-const unknownCursor = (): never => {
-  throw new ApiError('invalid_request', 'starting_after names no delivery', {
-    errors: [{ path: 'starting_after', message: 'names no delivery' }],
-  })
 }
 
 /** The delivery log of one account. */
@@ -49,7 +43,8 @@ export const deliveryStore = ({ sql }: Pick<Database, 'sql'>, account_id: string
           ${status === undefined ? sql`` : sql`and status = ${status}`}
           ${starting_after === undefined ? sql`` : sql`and id < ${starting_after}`}
         order by id desc limit ${limit}`
-      if (rows.length === 0 && starting_after !== undefined && !(await find(starting_after))) return unknownCursor()
+      if (rows.length === 0 && starting_after !== undefined && !(await find(starting_after)))
+        return invalidField('starting_after', 'names no delivery')
       return rows
     },
 

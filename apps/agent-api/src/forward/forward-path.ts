@@ -1,4 +1,4 @@
-import { ApiError } from '@keelson/service-kit'
+import { ApiError, invalidField } from '@keelson/service-kit'
 
 export const FORWARD_PREFIX = '/agents/forward/name/'
 
@@ -88,8 +88,10 @@ export const opens = (bound: readonly string[], segments: readonly string[]): bo
  */
 export const assertForwardPath = (path: string): string => {
   if (arePlain(path.split('/'))) return path
-  const message = 'must be segments that can be forwarded: none empty, no \\ or ;, nothing encoded twice'
-  throw new ApiError('invalid_request', `forward_path ${message}`, { errors: [{ path: 'forward_path', message }] })
+  return invalidField(
+    'forward_path',
+    'must be segments that can be forwarded: none empty, no \\ or ;, nothing encoded twice',
+  )
 }
 
 /** The agent's address with a path below it; segments are encoded again, so the path never climbs. */

@@ -1,6 +1,6 @@
 import { END_BEFORE_START } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
-import { ApiError } from '@keelson/service-kit'
+import { ApiError, invalidField } from '@keelson/service-kit'
 import type { Room } from './answered-span.ts'
 import { foldData, SEGMENT, segmentsOf } from './data-log.ts'
 import type { Payload, SpanFacts, SpanPatch, WrittenSpan } from './span-row.ts'
@@ -27,9 +27,7 @@ export const contended = (): never => {
 const refuseEarlyEnd = (stored: SpanFacts, patch: SpanPatch): void => {
   const [start, end] = [patch.start_time ?? stored.start_time, patch.end_time ?? stored.end_time]
   if (end === null || end.slice(0, -1) >= start.slice(0, -1)) return
-  throw new ApiError('invalid_request', `end_time ${END_BEFORE_START}`, {
-    errors: [{ path: 'end_time', message: END_BEFORE_START }],
-  })
+  invalidField('end_time', END_BEFORE_START)
 }
 
 type Deps = Pick<Database, 'sql'> & {

@@ -1,5 +1,5 @@
 import type { Database } from '@keelson/database'
-import { ApiError } from '@keelson/service-kit'
+import { invalidField } from '@keelson/service-kit'
 import type { SpanFacts } from './span-row.ts'
 
 export type SpanQuery = {
@@ -20,16 +20,11 @@ const ORDER = { start_time: 'start_time', end_time: "coalesce(end_time, 'infinit
 /** A page with more payload than this is refused: it would have to be held in memory several times. */
 const PAGE_PAYLOAD_BYTES = 32 * 1_048_576
 
-const refusePage = (limit: number, bytes: number): never => {
-  const message = `the payloads of these ${limit} spans weigh ${bytes} bytes, and those of a page at most ${PAGE_PAYLOAD_BYTES}: ask for a smaller limit`
-  throw new ApiError('invalid_request', `limit: ${message}`, { errors: [{ path: 'limit', message }] })
-}
-
-const unknownCursor = (): never => {
-  throw new ApiError('invalid_request', 'starting_after names no span', {
-    errors: [{ path: 'starting_after', message: 'names no span' }],
-  })
-}
+const refusePage = (limit: number, bytes: number): never =>
+  invalidField(
+    'limit',
+    `is too large: the payloads of these ${limit} spans weigh ${bytes} bytes, and those of a page at most ${PAGE_PAYLOAD_BYTES}; ask for a smaller limit`,
+  )
 
 /**
  * One page of an account's spans in one statement, ties broken by id.
@@ -73,7 +68,7 @@ export const listSpans = async (db: Database, account_id: string, query: SpanQue
   if (bytes > PAGE_PAYLOAD_BYTES) refusePage(rows.length, bytes)
   if (rows.length === 0 && starting_after !== undefined) {
     const [cursor] = await sql`select from agent.spans where account_id = ${account_id} and id = ${starting_after}`
-    if (!cursor) unknownCursor()
+    if (!cursor) invalidField('starting_after', 'names no span')
   }
   return rows
 }

@@ -104,10 +104,10 @@ test('a page holds 32 MiB of payload, and a larger one is refused with what to d
   await add(`big${limit}`, most - (limit - 1) * 3_900_000)
   expect(await big.listSpans({})).toHaveLength(limit)
   await add('one too many', 100)
-  const message = `the payloads of these 10 spans weigh ${most + 100} bytes, and those of a page at most ${most}: ask for a smaller limit`
+  const message = `is too large: the payloads of these 10 spans weigh ${most + 100} bytes, and those of a page at most ${most}; ask for a smaller limit`
   expect(await refusal(big, {})).toMatchObject({
     status: 422,
-    detail: `limit: ${message}`,
+    detail: `limit ${message}`,
     errors: [{ path: 'limit', message }],
   })
 })

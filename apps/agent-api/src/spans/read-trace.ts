@@ -1,6 +1,6 @@
 import type { Trace, TraceSpan } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
-import { ApiError, notFound } from '@keelson/service-kit'
+import { invalidField, notFound } from '@keelson/service-kit'
 import { presentPayloads, type SpanFacts } from './span-row.ts'
 
 export type TraceQuery = { include?: 'payload' | undefined; limit: number; starting_after?: string | undefined }
@@ -24,13 +24,6 @@ const LIGHT = [
   'data_bytes',
 ] as const
 const WHOLE = [...LIGHT, 'input', 'output', 'data'] as const
-
-const unknownCursor = (): never => {
-  const path = 'starting_after'
-  throw new ApiError('invalid_request', `${path} names no span of the trace`, {
-    errors: [{ path, message: 'names no span of the trace' }],
-  })
-}
 
 const laterOf = (one: string, other: string): string => (one.slice(0, -1) >= other.slice(0, -1) ? one : other)
 
@@ -90,7 +83,7 @@ export const readTrace = async (
   const isWhole = starting_after === undefined && !has_more
   const whole = isWhole ? summaryOf(items) : await readSummary({ sql }, { account_id, trace_id, starting_after })
   if (whole.start_time === null) return notFound('trace')
-  if (!whole.cursor_known) unknownCursor()
+  if (!whole.cursor_known) invalidField('starting_after', 'names no span of the trace')
   return {
     trace_id,
     span_count: whole.span_count,

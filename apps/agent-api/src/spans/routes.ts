@@ -1,5 +1,5 @@
 import { isOwnParent, OWN_PARENT, SPAN_LIMIT_BYTES, spans, type SpanBatchResult } from '@keelson/contracts/agent'
-import { ApiError, uuidv7, type Call, type Service } from '@keelson/service-kit'
+import { invalidField, uuidv7, type Call, type Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
 import type { Room } from './answered-span.ts'
 import { fairTurns } from './fair-turns.ts'
@@ -11,8 +11,7 @@ import { spanStore } from './store.ts'
 
 /** A body does not know the id in its path. */
 const refuseOwnParent = (id: string, parent_id: string | undefined): void => {
-  if (!isOwnParent({ id, parent_id })) return
-  throw new ApiError('invalid_request', undefined, { errors: [{ path: 'parent_id', message: OWN_PARENT }] })
+  if (isOwnParent({ id, parent_id })) invalidField('parent_id', OWN_PARENT)
 }
 
 /** The answer to a batch. Where items were shed, its head says so as well: `Retry-After` is when to send those again. */
