@@ -3,7 +3,7 @@ import type { Logger } from './logger.ts'
 /** What a process depends on: each check rejects when its dependency is not there. */
 export type Checks = Readonly<Record<string, () => Promise<unknown>>>
 
-export type HealthOptions = { checks: Checks; timeoutMs?: number; log: Logger; isDraining: () => boolean }
+export type HealthOptions = { checks: Checks; timeoutMs?: number | undefined; log: Logger; isDraining: () => boolean }
 
 /** An answer to a probe, as JSON. */
 export type Health = { status: 200 | 503; body: string; headers: Readonly<Record<string, string>> }

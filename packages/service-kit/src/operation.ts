@@ -47,7 +47,7 @@ export type OperationContext = {
   proxyHops: number
   limitRate: (key: string, facts: RequestFacts) => void
   patienceMs: number
-  bodyBytes: Readonly<Record<string, number>>
+  bodyLimit: (operationId: string, otherwise: number) => number
   idempotency: IdempotencyStore | undefined
 }
 
@@ -73,8 +73,8 @@ const ADMISSION_MS = 5_000
 
 /** Finds out who calls and what is asked. */
 const receiver = <R extends Route>(route: R, context: OperationContext) => {
-  const { authenticate, bodyBytes, idempotency, limitRate, patienceMs, proxyHops } = context
-  const read = inputReader(route, bodyBytes[route.operationId] ?? route.bodyLimitBytes)
+  const { authenticate, bodyLimit, idempotency, limitRate, patienceMs, proxyHops } = context
+  const read = inputReader(route, bodyLimit(route.operationId, route.bodyLimitBytes))
 
   const identify = (facts: RequestFacts): Principal | Promise<Principal> => {
     const caller = authenticate(facts.received, clientAddress(facts.incoming, proxyHops))

@@ -22,7 +22,7 @@ export const publicPages = (
   isDraining: () => boolean,
 ): Mount[] => {
   const { readiness: checks, readinessTimeoutMs: timeoutMs, log } = options
-  const { healthz, readyz } = healthOf({ checks, ...(timeoutMs !== undefined && { timeoutMs }), log, isDraining })
+  const { healthz, readyz } = healthOf({ checks, timeoutMs, log, isDraining })
   const docs = docsPages(options.name, options.docsDirectory)
   let document: Promise<string> | null = null
   const openapi: RouteHandler = async ({ env }) => {

@@ -22,6 +22,8 @@ export type Service = RouteTable & {
   readonly log: Logger
   readonly metrics: Metrics
   readonly load: LoadGuard
+  /** What the body of an operation may weigh here; `otherwise` unless operators set something else. */
+  bodyLimit: (operationId: string, otherwise: number) => number
   fetch: (request: Request, connection?: Connection) => Promise<Response>
   /** Answers a request for which there is no time, and tells whether it did; to be asked before anything else is done for it. */
   turnAway: Doorkeeper
@@ -73,9 +75,10 @@ const answerer = (options: ServiceOptions, table: ReturnType<typeof routeTable>)
 export const createService = (options: ServiceOptions): Service => {
   const { log, metrics, authenticate, idempotency, proxyHops = 0, tracer = null } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const { crowdSize, maxInFlight, maxSlowdown, maxBodyBytes } = limits
+  const { crowdSize, maxInFlight, maxSlowdown, maxBodyBytes, patienceMs } = limits
   const limitRate = rateLimiter(limits.rate)
-  const table = routeTable({ ...limits, log, authenticate, proxyHops, limitRate, idempotency })
+  const bodyLimit: Service['bodyLimit'] = (operationId, otherwise) => limits.bodyBytes[operationId] ?? otherwise
+  const table = routeTable({ log, authenticate, proxyHops, limitRate, patienceMs, bodyLimit, idempotency })
   const load = loadGuard(limits)
   const countShed = (reason: string) => () => metrics.shed.inc({ reason })
   const crowd = createCrowd({ least: crowdSize, most: maxInFlight, maxSlowdown }, countShed('crowd'))
@@ -91,6 +94,7 @@ export const createService = (options: ServiceOptions): Service => {
     load,
     handle: table.handle,
     raw: table.raw,
+    bodyLimit,
     turnAway: doorkeeper({ load, crowd, bodies, metrics, record, isDraining: () => isDraining }),
     fetch: async (request, connection = {}) => {
       const { outgoing } = connection

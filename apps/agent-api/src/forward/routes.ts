@@ -1,4 +1,4 @@
-import { WEBHOOK_LIMIT_BYTES } from '@keelson/contracts/agent'
+import { forward, WEBHOOK_LIMIT_BYTES } from '@keelson/contracts/agent'
 import { ApiError, readBody, type RawAnswer, type RawContext, type Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
 import { deliveryAcceptor } from '../deliveries/accept-delivery.ts'
@@ -14,7 +14,7 @@ import type { Verified } from './verify-request.ts'
 import { webhookMetrics, type WebhookOutcome } from './webhook-metrics.ts'
 
 type ForwardDeps = Pick<Deps, 'db' | 'keyring' | 'log' | 'network' | 'queue'> &
-  Partial<Pick<Deps, 'forwardLimits' | 'limits' | 'tracer'>>
+  Partial<Pick<Deps, 'forwardLimits' | 'tracer'>>
 
 const MAX_HELD_BYTES = 268_435_456
 const UNPROVED_BYTES = 4096
@@ -54,7 +54,7 @@ const INGRESS_PATH = '/agents/forward/name/:agent_name/*'
 export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
   const { keyring, log, network, tracer = null } = deps
   const metrics = webhookMetrics(service.metrics)
-  const receive = receiver(keyring, deps.limits?.bodyBytes?.['forwardPost'] ?? WEBHOOK_LIMIT_BYTES)
+  const receive = receiver(keyring, service.bodyLimit(forward.forwardPost.operationId, WEBHOOK_LIMIT_BYTES))
   const accept = deliveryAcceptor({ ...deps, onDuplicate: metrics.duplicate })
   const limits = deps.forwardLimits ?? FORWARD_LIMITS
   const openHold = inFlightBytes(MAX_HELD_BYTES)

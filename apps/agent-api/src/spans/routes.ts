@@ -40,10 +40,8 @@ const HEAVY_READS = 2
 /** Items of batches that are worked on at a time: enough for all statements, with as many waiting. */
 const BATCH_ITEMS = 1200
 
-type SpanDeps = Pick<Deps, 'db' | 'spanWriter'> & Partial<Pick<Deps, 'limits'>>
-
-export const spanRoutes = (service: Service, { db, spanWriter, limits }: SpanDeps) => {
-  const maxItemBytes = limits?.bodyBytes?.['createSpan'] ?? SPAN_LIMIT_BYTES
+export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db' | 'spanWriter'>) => {
+  const maxItemBytes = service.bodyLimit(spans.createSpan.operationId, SPAN_LIMIT_BYTES)
   const heavyReads = fairTurns(HEAVY_READS)
   const batchTurns = fairTurns(BATCH_ITEMS / TURN_ITEMS)
   const storeOf = (account_id: string) =>

@@ -8,7 +8,7 @@ import {
   type Database,
 } from '@keelson/database'
 import { ApiError } from '@keelson/service-kit'
-import { changeSpans, createSpans, type SpanWrite, type Written } from './write-spans.ts'
+import { changeSpans, createSpans, keyOf, type SpanWrite, type Written } from './write-spans.ts'
 
 /** Writes spans of every account, many to a statement; see `groupCommit`. */
 export type SpanWriter = {
@@ -52,7 +52,7 @@ export const spanWriter = (
     groupCommit<SpanWrite, Written>({
       write: (writes, lockTimeoutMs) =>
         retryingDeadlocks(() => waitingAtMost(db, lockTimeoutMs, (statements) => statement(statements, writes))),
-      keyOf: ({ account_id, id }) => `${account_id} ${id}`,
+      keyOf,
       isTransient,
       isBlocked,
       lanes,

@@ -19,7 +19,8 @@ type Row = SpanFacts & { [Field in Payload as `${Field}_bytes`]: number | null }
   fits: boolean
 }
 
-const keyOf = ({ account_id, id }: { account_id: string; id: string }) => `${account_id} ${id}`
+/** Names a span among those of all accounts. */
+export const keyOf = ({ account_id, id }: Pick<SpanWrite, 'account_id' | 'id'>): string => `${account_id} ${id}`
 
 /** The text of what was sent is in hand, unless it was merged with what was there. */
 const writtenSpan = (write: SpanWrite, row: Row, isMerge: boolean): WrittenSpan => {
