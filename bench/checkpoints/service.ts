@@ -9,7 +9,8 @@ import { TEST_PEPPER, testAccount } from '@keelson/testing/test-account'
 // agent-api in a process of its own, `node service.ts DATABASE_URL`; tells its parent where it is and with which key.
 const [, , url = ''] = process.argv
 await migrate(url)
-const db = connect({ url, applicationName: 'bench', maxConnections: 16 })
+// As many connections as the service has by default.
+const db = connect({ url, applicationName: 'bench', maxConnections: 12 })
 const { authenticate } = authenticator({ db, pepper: TEST_PEPPER, header: 'authorization' })
 const service = createService({
   name: 'agent-api',

@@ -193,3 +193,26 @@ test('parameters of any length arrive whole, as texts or as the bytes of texts, 
   })
   for (const { md5, wanted } of await Promise.all(sums)) expect(md5).toBe(wanted)
 })
+
+test('a statement is known by its text and the types it was made with, and made anew when its result has changed', async () => {
+  await using db = open(database.url, 1)
+  const { sql } = db
+  const kindOf = async (value: unknown) => {
+    const [row] = await sql.unsafe('select pg_typeof($1)::text as kind', [value as string], { prepare: true })
+    return row!['kind']
+  }
+  const kinds = [true, 5n, true, 5n]
+  const told: unknown[] = []
+  for (const kind of kinds) told.push(await kindOf(kind))
+  expect(told).toEqual(['boolean', 'bigint', 'boolean', 'bigint'])
+  const made =
+    await sql`select parameter_types::text from pg_prepared_statements where statement like 'select pg_typeof%'`
+  expect(made).toHaveLength(2)
+
+  await sql`create table changing (a integer)`
+  await sql`insert into changing values (1)`
+  const read = () => sql.unsafe('select * from changing', [], { prepare: true })
+  expect(await read()).toEqual([{ a: 1 }])
+  await sql`alter table changing add column b integer default 2`
+  expect(await read()).toEqual([{ a: 1, b: 2 }])
+})

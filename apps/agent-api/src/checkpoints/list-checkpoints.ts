@@ -4,7 +4,7 @@ import type { Database } from '@keelson/database'
 import type { z } from 'zod'
 import { searchable } from './metadata-filter.ts'
 import { arrayOf, readTuples } from './tuple-rows.ts'
-import { PAGE_COLUMNS } from './tuple-statement.ts'
+import { PAGE_COLUMNS, tupleStatement } from './tuple-statement.ts'
 
 type Query = z.output<typeof ListCheckpointsRequest>
 
@@ -42,5 +42,6 @@ export const listCheckpoints = async (
       order by checkpoint_id desc, thread_id desc, checkpoint_ns desc limit ${parameter(query.limit)}) as page`
   const parts = { blobs: false, pending_writes: false, parent_pending_sends: false }
   for (const part of query.include) parts[part] = true
-  return arrayOf(await readTuples(db, { text, parameters, maxBytes: MAX_PAGE_BYTES }, parts, maxTupleBytes))
+  const page = { text, maxBytes: MAX_PAGE_BYTES, maxItemBytes: parameter(maxTupleBytes) }
+  return arrayOf(await readTuples(db, tupleStatement(page, parts), parameters))
 }

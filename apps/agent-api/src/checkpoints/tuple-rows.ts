@@ -1,7 +1,7 @@
 import { JsonBytes } from '@keelson/contracts'
 import type { Database } from '@keelson/database'
 import { orRefusal } from './refusals.ts'
-import { statementOf, type Page, type Parts } from './tuple-statement.ts'
+import type { Parts, TupleStatement } from './tuple-statement.ts'
 
 /** Position of the checkpoint, part, its JSON, and base64 that belongs behind it: as Postgres sent them. */
 type Row = [item: Buffer, part: Buffer, json: Buffer, base64: Buffer | null]
@@ -54,16 +54,13 @@ export const MAX_TUPLE_BYTES = 67_108_864
  * The checkpoints of a page as JSON, with what was asked for beside them, in one statement and one snapshot. They go from
  * the driver to the socket as bytes.
  *
- * @throws ApiError `tuple_too_large` when the first of them alone weighs more than `maxTupleBytes`
+ * @throws ApiError `tuple_too_large` when the first of them alone weighs more than one may
  */
 export const readTuples = async (
   { sql }: Pick<Database, 'sql'>,
-  page: Page,
-  parts: Parts,
-  maxTupleBytes: number,
+  { text, parts }: TupleStatement,
+  parameters: (string | number)[],
 ): Promise<Buffer[][]> => {
-  const parameters = [...page.parameters, maxTupleBytes]
-  const text = statementOf(page, parts, `$${parameters.length}`)
   const rows = await orRefusal(sql.unsafe(text, parameters, { prepare: true }).raw())
   return itemsOf(rows as unknown as Row[]).map((item) => present(item, parts))
 }
