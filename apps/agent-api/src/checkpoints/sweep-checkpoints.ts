@@ -34,34 +34,42 @@ const findExpired = (db: Pick<Database, 'sql'>, limit: number) => {
     (${expired(sql`t.ttl_seconds > 0`)}) union all (${expired(sql`t.ttl_seconds is null and d.account_id is not null`)}) limit ${limit}`
 }
 
-/** Forgets old deletions, with what is left of threads that are gone. */
-const dropTombstones = async ({ sql }: Pick<Database, 'sql'>, limit: number, seconds: number): Promise<number> => {
-  const old = await sql<{ account_id: string; thread_id: string }[]>`
-    select account_id, thread_id from agent.threads as t
-    where deleted_at < now() - make_interval(secs => ${seconds})
-      and (updated_at < now() - make_interval(secs => ${seconds}) or exists (
-        select from agent.checkpoints as c where c.account_id = t.account_id and c.thread_id = t.thread_id))
-    limit ${limit}`
-  for (const { account_id, thread_id } of old) {
-    let isLeft = true
-    while (isLeft) {
-      const [dropped] = await sql<[{ is_left: boolean }]>`
-        select agent.drop_tombstone(${account_id}, ${thread_id}, ${MAX_LOCKED_ROWS}, ${MAX_LOCKED_BYTES}, ${seconds}) as is_left`
-      isLeft = dropped.is_left
-    }
+type Tombstone = { account_id: string; thread_id: string }
+
+const findTombstones = ({ sql }: Pick<Database, 'sql'>, limit: number, seconds: number) => sql<Tombstone[]>`
+  select account_id, thread_id from agent.threads as t
+  where deleted_at < now() - make_interval(secs => ${seconds})
+    and (updated_at < now() - make_interval(secs => ${seconds}) or exists (
+      select from agent.checkpoints as c where c.account_id = t.account_id and c.thread_id = t.thread_id))
+  limit ${limit}`
+
+/** Forgets an old deletion, with what is left of the thread when it is gone. */
+const dropTombstone = async ({ sql }: Pick<Database, 'sql'>, { account_id, thread_id }: Tombstone, seconds: number) => {
+  let isLeft = true
+  while (isLeft) {
+    const [dropped] = await sql<[{ is_left: boolean }]>`
+      select agent.drop_tombstone(${account_id}, ${thread_id}, ${MAX_LOCKED_ROWS}, ${MAX_LOCKED_BYTES}, ${seconds}) as is_left`
+    isLeft = dropped.is_left
   }
-  return old.length
 }
 
 /**
  * Deletes threads whose time is over, across accounts, a small batch at a time. A thread that changes meanwhile stays.
  * Several processes may sweep at once.
+ *
+ * @throws the first of what failed, once everything else is swept: a thread that somebody holds stops no other
  */
 export const sweepCheckpoints = async (
   db: Pick<Database, 'sql'>,
   { limit = 100, tombstoneSeconds = WEEK_SECONDS }: SweepOptions = {},
 ): Promise<Swept> => {
+  const failures: unknown[] = []
+  const failed = (error: unknown) => void failures.push(error)
   const expired = await findExpired(db, limit)
-  for (const { account_id, thread_id, updated_at } of expired) await deleteThread(db, account_id, thread_id, updated_at)
-  return { threads: expired.length, tombstones: await dropTombstones(db, limit, tombstoneSeconds) }
+  for (const { account_id, thread_id, updated_at } of expired)
+    await deleteThread(db, account_id, thread_id, updated_at).catch(failed)
+  const old = await findTombstones(db, limit, tombstoneSeconds)
+  for (const tombstone of old) await dropTombstone(db, tombstone, tombstoneSeconds).catch(failed)
+  if (failures.length > 0) throw failures[0]
+  return { threads: expired.length, tombstones: old.length }
 }
