@@ -150,6 +150,14 @@ test('a number too large for a numeric is kept as it was sent, and breaks neithe
   }
 })
 
+test('metadata with eight megabytes of escapes is put, and comes back as the text that was put', async () => {
+  const metadata = String.raw`{"a":"\u0000${String.raw`\n`.repeat(4_000_000)}","b":1}`
+  const text = `{"thread_id":"escapes","checkpoint_id":"cp","checkpoint":{},"metadata":${metadata}}`
+  expect(await client.raw(routes.putCheckpoint, { text })).toMatchObject({ status: 200 })
+  const answer = await client.raw(routes.listCheckpoints, { text: '{"thread_id":"escapes","filter_metadata":{"b":1}}' })
+  expect([answer.status, answer.text.includes(metadata)]).toEqual([200, true])
+})
+
 describe('a large integer beside an escape', () => {
   const METADATA = String.raw`{"user_id":12345678901234567891,"name":"\u00e9"}`
   const EXACT = '{"user_id":12345678901234567891,"name":"é"}'

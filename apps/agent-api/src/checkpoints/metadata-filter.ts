@@ -1,4 +1,5 @@
 import { jsonTextOf } from '@keelson/contracts'
+import { stringEnd } from '@keelson/contracts/json'
 
 /** What Postgres's numeric holds: so many digits before the point, and so many after it. */
 const MAX_INTEGER_DIGITS = 131_072
@@ -8,7 +9,7 @@ const MAX_FRACTION_DIGITS = 16_383
 const UNSURE_NUMBER = /[eE][+-]?0*[1-9]\d{3}|(?<!\d)\d{15000}/
 const UNSURE = new RegExp(String.raw`\\u|${UNSURE_NUMBER.source}`)
 
-const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
+const QUOTE_OR_NUMBER = /"|-?\d[\d.eE+-]*/g
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
 const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '')
@@ -27,6 +28,23 @@ const storableToken = (token: string): string => {
   return UNSURE_NUMBER.test(token) && !isNumeric(token) ? JSON.stringify(Number(token)) : token
 }
 
+/** Regular expressions only find where a string begins: one for all of it runs out of stack after some million escapes. */
+const storableText = (text: string): string => {
+  const next = new RegExp(QUOTE_OR_NUMBER)
+  let result = ''
+  let copied = 0
+  for (let found = next.exec(text); found; found = next.exec(text)) {
+    const start = found.index
+    if (found[0] === '"') next.lastIndex = stringEnd(text, start)
+    const token = text.slice(start, next.lastIndex)
+    const stored = storableToken(token)
+    if (stored === token) continue
+    result += text.slice(copied, start) + stored
+    copied = next.lastIndex
+  }
+  return result + text.slice(copied)
+}
+
 /**
  * Metadata, or what to look for in it, as jsonb can hold it. Both go the same way, so that what was put is found; only
  * NUL and lone surrogates, and numbers of more digits than a numeric has, cannot be told apart: these are rounded to a
@@ -36,5 +54,5 @@ const storableToken = (token: string): string => {
  */
 export const searchable = (metadata: unknown): string => {
   const text = jsonTextOf(metadata)
-  return UNSURE.test(text) ? text.replaceAll(STRING_OR_NUMBER, storableToken) : text
+  return UNSURE.test(text) ? storableText(text) : text
 }
