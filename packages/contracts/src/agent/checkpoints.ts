@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { FreeFormObject } from '../free-form.ts'
+import { FreeFormObject, plainValue } from '../free-form.ts'
 import { given, givenOr, nullable } from '../given.ts'
 import { route } from '../route.ts'
 import { textWithin } from '../text.ts'
@@ -23,6 +23,11 @@ const tag = 'checkpoints'
 const bodyLimitBytes = CHECKPOINT_LIMIT_BYTES
 const MAX_PARTS = 10_000
 
+const hasFewChannels = (checkpoint: unknown): boolean => {
+  const versions = (plainValue(checkpoint) as { channel_versions?: unknown } | null | undefined)?.channel_versions
+  return typeof versions !== 'object' || versions === null || Object.keys(versions).length <= MAX_PARTS
+}
+
 export const GetCheckpointTupleRequest = z
   .object({
     thread_id: ThreadId,
@@ -41,7 +46,12 @@ export const PutCheckpointRequest = z
     checkpoint_ns: checkpointNs,
     checkpoint_id: CheckpointId,
     parent_checkpoint_id: parentOrNone,
-    checkpoint: FreeFormObject.openapi({ description: 'Kept as sent', example: { v: 4, channel_versions: {} } }),
+    checkpoint: FreeFormObject.refine(hasFewChannels, {
+      error: `must have at most ${MAX_PARTS} channel_versions`,
+    }).openapi({
+      description: `Kept as sent; at most ${MAX_PARTS} channel_versions`,
+      example: { v: 4, channel_versions: {} },
+    }),
     metadata: givenOr(FreeFormObject, {}).openapi({
       description: 'Kept as sent',
       example: { source: 'loop', step: 1 },
