@@ -42,7 +42,14 @@ export const checkpointAccount = async (app: App) => {
     })
   const ids = async (thread_id: string) =>
     (await client.listCheckpoints({ body: { thread_id } })).map(({ checkpoint_id }) => checkpoint_id)
+  /** What is there, listed or not. */
+  const storedIds = async (thread_id: string): Promise<string[]> => {
+    const rows = await app.db.sql`
+      select checkpoint_id from agent.checkpoints where account_id = ${client.account_id} and thread_id = ${thread_id}
+      order by checkpoint_id desc`
+    return rows.map((row) => row['checkpoint_id'])
+  }
   const threads = async (body: object = {}) =>
     (await client.listThreads({ body })).threads.map(({ thread_id }) => thread_id)
-  return { client, put, step, write, ids, threads }
+  return { client, put, step, write, ids, storedIds, threads }
 }

@@ -7,6 +7,10 @@ export type Doomed = {
   ids: string[]
   /** Of their own texts. */
   bytes: number[]
+  /** Checkpoints that must stay for others, and the delta channels that these rebuild from each, as JSON. */
+  ancestor_namespaces: string[]
+  ancestor_ids: string[]
+  ancestor_channels: string[]
   /** The snapshot this was found in, which tells what came since. */
   planned_at: string
   /** When something of the thread was last removed. */
@@ -38,7 +42,8 @@ const hasValue = (
 
 /**
  * Delta channels, and the first write of each: before that there is nothing to rebuild one from. They are those that
- * LangGraph counts in the metadata, and those whose writes gave them a version in the next step and no value. Without a
+ * LangGraph counts in the metadata, those that something is kept for already, whatever told so then, and those whose writes
+ * gave them a version in the next step and no value. Without a
  * version there the write was abandoned, as those of an interrupted step are when new input comes, unless the checkpoint
  * names no versions at all; and what branches lead through is never a delta channel.
  */
@@ -54,6 +59,8 @@ const deltaChannels = (db: Pick<Database, 'sql'>, { account_id, thread_id }: Rem
       select checkpoint_ns, jsonb_object_keys(metadata_filter -> 'counters_since_delta_snapshot') collate "C" as channel
       from ranked where jsonb_typeof(metadata_filter -> 'counters_since_delta_snapshot') = 'object'
       union
+      select checkpoint_ns, unnest(kept_for) from ranked
+      union
       select ranked.checkpoint_ns, w.channel
       from ranked, lateral (
         select channel from agent.checkpoint_writes as w
@@ -67,7 +74,8 @@ const deltaChannels = (db: Pick<Database, 'sql'>, { account_id, thread_id }: Rem
 /**
  * Finds what may go when `isKept`, a condition on `ranked`, tells what stays. An ancestor stays as well while a kept
  * checkpoint needs it to rebuild a delta channel: from the kept one back to the nearest value. A checkpoint without a
- * version of the channel has nothing to rebuild, unless an earlier one was written to: LangGraph replays such writes.
+ * version of the channel has nothing to rebuild, unless an earlier one was written to: LangGraph replays such writes. Such
+ * ancestors stay for these channels only: of another they may no longer have what they would need themselves.
  */
 export const findDoomed = async (db: Pick<Database, 'sql'>, removal: Removal): Promise<Doomed | null> => {
   const { account_id, thread_id, isKept, dryRun = false } = removal
@@ -78,17 +86,18 @@ export const findDoomed = async (db: Pick<Database, 'sql'>, removal: Removal): P
     ${checkpoint}.parent_checkpoint_id is not null
     and (${delta}.channel = any (${checkpoint}.channels) or cardinality(${checkpoint}.channels) = 0 or ${checkpoint}.checkpoint_id > ${delta}.first_id)
     and not ${hasValue(db, account_id, thread_id, checkpoint, sql`${delta}.channel`)}`
+  const stays = sql`(kept_for is null and (${isKept}))`
   const [doomed] = await sql<[Doomed?]>`
     with recursive ranked as materialized (
-      select checkpoint_ns, checkpoint_id, parent_checkpoint_id, channels, versions, metadata_filter, run_id, created_at,
+      select checkpoint_ns, checkpoint_id, parent_checkpoint_id, channels, versions, metadata_filter, run_id, created_at, kept_for,
         octet_length(checkpoint) + octet_length(metadata) as bytes,
-        row_number() over (partition by checkpoint_ns order by checkpoint_id desc) as rank
+        row_number() over (partition by checkpoint_ns, kept_for is null order by checkpoint_id desc) as rank
       from agent.checkpoints as c where ${ofThread(sql`c`)}
     ), deltas as materialized (${deltaChannels(db, removal)}
     ), needed (checkpoint_ns, checkpoint_id, channel, first_id) as (
       select ranked.checkpoint_ns, parent_checkpoint_id, deltas.channel, deltas.first_id
       from ranked join deltas using (checkpoint_ns)
-      where (${isKept}) and ${isRebuilt(sql`ranked`, sql`deltas`)}
+      where ${stays} and ${isRebuilt(sql`ranked`, sql`deltas`)}
       union
       select p.checkpoint_ns, p.parent_checkpoint_id, needed.channel, needed.first_id
       from needed, lateral (
@@ -97,13 +106,21 @@ export const findDoomed = async (db: Pick<Database, 'sql'>, removal: Removal): P
       where ${isRebuilt(sql`p`, sql`needed`)}
     ), doomed as (
       select checkpoint_ns, checkpoint_id, bytes from ranked
-      where (${isKept}) is not true
+      where ${stays} is not true
         and (checkpoint_ns, checkpoint_id) not in (select checkpoint_ns, checkpoint_id from needed)
       order by checkpoint_id limit ${dryRun ? null : MAX_DOOMED}
+    ), ancestors as (
+      select checkpoint_ns, checkpoint_id, jsonb_agg(distinct needed.channel)::text as channels
+      from ranked join needed using (checkpoint_ns, checkpoint_id)
+      where kept_for is null and ${stays} is not true group by checkpoint_ns, checkpoint_id
     )
-    select array_agg(checkpoint_ns) as namespaces, array_agg(checkpoint_id) as ids, array_agg(bytes) as bytes,
+    select coalesce(array_agg(checkpoint_ns), '{}') as namespaces, coalesce(array_agg(checkpoint_id), '{}') as ids,
+      coalesce(array_agg(bytes), '{}') as bytes,
+      coalesce((select array_agg(checkpoint_ns) from ancestors), '{}') as ancestor_namespaces,
+      coalesce((select array_agg(checkpoint_id) from ancestors), '{}') as ancestor_ids,
+      coalesce((select array_agg(channels) from ancestors), '{}') as ancestor_channels,
       pg_current_snapshot()::text as planned_at,
       (select deleted_at::text from agent.threads as t where ${ofThread(sql`t`)}) as marked_at
-    from doomed having count(*) > 0`
+    from doomed having count(*) > 0 or exists (select from ancestors)`
   return doomed ?? null
 }

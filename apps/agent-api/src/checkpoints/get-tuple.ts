@@ -19,10 +19,13 @@ const statementsFor = (condition: string) => {
 }
 
 // Made once: the driver finds a statement again without reading a text that is the same string.
-const LATEST = statementsFor('')
+const LATEST = statementsFor('and kept_for is null')
 const NAMED = statementsFor('and checkpoint_id = $5')
 
-/** A checkpoint, or the latest, with its blobs and pending writes as JSON; `null` when there is none. */
+/**
+ * A checkpoint, or the latest, with its blobs and pending writes as JSON; `null` when there is none. By its id also one that is
+ * only kept for delta channels: clients that rebuild these themselves go back from parent to parent.
+ */
 export const getTuple = async (
   db: Pick<Database, 'sql'>,
   account_id: string,

@@ -24,7 +24,7 @@ export const listCheckpoints = async (
   const { thread_id, checkpoint_ns, checkpoint_id, before_checkpoint_id, filter_metadata, starting_after } = query
   const parameters: (string | number)[] = [account_id]
   const parameter = (value: string | number) => `$${parameters.push(value)}`
-  const conditions = ['account_id = $1']
+  const conditions = ['account_id = $1', 'kept_for is null']
   if (thread_id !== undefined) conditions.push(`thread_id = ${parameter(thread_id)}`)
   if (checkpoint_ns !== undefined) conditions.push(`checkpoint_ns = ${parameter(checkpoint_ns)}`)
   if (checkpoint_id !== undefined) conditions.push(`checkpoint_id = ${parameter(checkpoint_id)}`)

@@ -51,7 +51,7 @@ export const listThreads = async (
       where t.account_id = ${account_id} ${filter} ${after}
       order by t.updated_at desc, t.thread_id desc limit ${limit + 1}) as page
     cross join lateral (
-      select count(*)::integer as checkpoint_count, coalesce(sum(octet_length(checkpoint) + octet_length(metadata)), 0) as checkpoint_bytes
+      select (count(*) filter (where kept_for is null))::integer as checkpoint_count, coalesce(sum(octet_length(checkpoint) + octet_length(metadata)), 0) as checkpoint_bytes
       from agent.checkpoints as c where c.account_id = ${account_id} and c.thread_id = page.thread_id) as c
     cross join lateral (
       select coalesce(sum(octet_length(blob)), 0) as blob_bytes

@@ -5,7 +5,7 @@ import { base64, checkpointAccount } from './account.fixture.ts'
 
 const app = await testApp()
 afterAll(() => app[Symbol.asyncDispose]())
-const { client, put, step, write, ids } = await checkpointAccount(app)
+const { client, put, step, write, ids, storedIds } = await checkpointAccount(app)
 
 /** A step of a model: which earlier checkpoint it builds on, and what it does with the delta channel. */
 type Step = { parent: number; isFork: boolean; hasSnapshot: boolean; isWritten: boolean; isAbandoned: boolean }
@@ -82,7 +82,7 @@ test('a delta channel that was never written needs nothing of what came before',
   const metadata = { counters_since_delta_snapshot: { never: [0, 1] } }
   for (let number = 1; number <= 5; number += 1) await step('never', number, { metadata })
   await client.pruneCheckpoints({ body: { thread_ids: ['never'], keep_last: 1 } })
-  expect(await ids('never')).toEqual(['cp-5'])
+  expect(await storedIds('never')).toEqual(['cp-5'])
 })
 
 test('a delta channel that was written late needs nothing of what came before its first write', async () => {
@@ -96,7 +96,7 @@ test('a delta channel that was written late needs nothing of what came before it
   const before = await history()
   expect(before.channels[0]!.writes).toHaveLength(3)
   await client.pruneCheckpoints({ body: { thread_ids: ['late'], keep_last: 1 } })
-  expect([await ids('late'), await history()]).toEqual([['cp-6', 'cp-5', 'cp-4', 'cp-3'], before])
+  expect([await storedIds('late'), await history()]).toEqual([['cp-6', 'cp-5', 'cp-4', 'cp-3'], before])
 })
 
 test('a write that was abandoned for new input is no delta: what came before it may go', async () => {
@@ -105,7 +105,7 @@ test('a write that was abandoned for new input is no delta: what came before it 
     await write('abandoned', `cp-${number}`, 'never valued')
   }
   await client.pruneCheckpoints({ body: { thread_ids: ['abandoned'], keep_last: 1 } })
-  expect(await ids('abandoned')).toEqual(['cp-5'])
+  expect(await storedIds('abandoned')).toEqual(['cp-5'])
 })
 
 test('a write to what branches lead through is no delta, though it has a version and no value', async () => {
@@ -115,7 +115,7 @@ test('a write to what branches lead through is no delta, though it has a version
     await write('branch', `cp-${number}`, 'branch:to:next')
   }
   await client.pruneCheckpoints({ body: { thread_ids: ['branch'], keep_last: 1 } })
-  expect(await ids('branch')).toEqual(['cp-5'])
+  expect(await storedIds('branch')).toEqual(['cp-5'])
 })
 
 test('where checkpoints name no versions, a write may be a delta, and all of its chain stays', async () => {
@@ -124,5 +124,5 @@ test('where checkpoints name no versions, a write may be a delta, and all of its
     await write('unknown', `cp-${number}`)
   }
   await client.pruneCheckpoints({ body: { thread_ids: ['unknown'], keep_last: 1 } })
-  expect(await ids('unknown')).toEqual(['cp-3', 'cp-2', 'cp-1'])
+  expect(await storedIds('unknown')).toEqual(['cp-3', 'cp-2', 'cp-1'])
 })

@@ -84,11 +84,36 @@ const removePart = async (
   return removed
 }
 
-/** Removes as much of a plan as holds: nobody forked a checkpoint of it or removed something else meanwhile. */
+/** Keeps ancestors for delta channels only: when that could be done, tells when something was last removed. */
+const keepAncestors = async (
+  { sql }: Sql,
+  { account_id, thread_id }: Removal,
+  doomed: Doomed,
+): Promise<Pick<Doomed, 'marked_at'> | null> => {
+  const { ancestor_namespaces, ancestor_ids, ancestor_channels, planned_at } = doomed
+  const leaving = sql`
+    ${[...doomed.namespaces, ...ancestor_namespaces]}::text[], ${[...doomed.ids, ...ancestor_ids]}::text[]`
+  let { marked_at } = doomed
+  for (let from = 0; from < ancestor_ids.length; from += MAX_LOCKED_ROWS) {
+    const [namespaces, ids, channels] = [ancestor_namespaces, ancestor_ids, ancestor_channels].map((texts) =>
+      texts.slice(from, from + MAX_LOCKED_ROWS),
+    )
+    const [{ marked }] = await sql<[{ marked: string | null }]>`
+      select marked::text from agent.keep_for_deltas(${account_id}, ${thread_id}, ${namespaces!}::text[], ${ids!}::text[],
+        ${channels!}::text[], ${leaving}, ${planned_at}, ${marked_at}::text::timestamptz) as marked`
+    if (marked === null) return null
+    marked_at = marked
+  }
+  return { marked_at }
+}
+
+/** Carries out as much of a plan as holds: nobody forked a checkpoint of it or removed something else meanwhile. */
 export const carryOut = async (db: Sql, removal: Removal, doomed: Doomed): Promise<Counts> => {
+  const kept = await keepAncestors(db, removal, doomed)
+  if (kept === null || doomed.ids.length === 0) return NOTHING
   const blobs = await findOrphanedBlobs(db, removal, doomed)
   let done = NOTHING
-  let { marked_at } = doomed
+  let { marked_at } = kept
   for (const part of partsOf(doomed, blobs)) {
     const { marked, is_left, ...counts } = await removePart(db, removal, { ...doomed, marked_at }, part)
     if (marked === null) break

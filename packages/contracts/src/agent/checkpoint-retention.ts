@@ -74,7 +74,7 @@ export const checkpointRetention = {
     tag,
     summary: 'Delete old checkpoints',
     description:
-      'A checkpoint stays when either rule keeps it, or when a kept one needs it to rebuild a delta channel. Works in small batches; `has_more` says to call again.',
+      'A checkpoint stays when either rule keeps it. What a kept one needs to rebuild a delta channel is stored as long, but neither listed nor to be built on. Works in small batches; `has_more` says to call again.',
     scope: 'checkpoints:delete',
     body: PruneCheckpointsRequest,
     ok: PruneResponse,
@@ -94,7 +94,7 @@ export const checkpointRetention = {
     tag,
     summary: 'Delete the checkpoints of runs',
     description:
-      'A run is what `run_id` in the metadata of its checkpoints says. What a checkpoint of another run needs to rebuild a delta channel stays. Works in small batches; `has_more` says to call again.',
+      'A run is what `run_id` in the metadata of its checkpoints says. What a checkpoint of another run needs to rebuild a delta channel is stored as long, but neither listed nor to be built on. Works in small batches; `has_more` says to call again.',
     scope: 'checkpoints:delete',
     body: DeleteByRunRequest,
     ok: PruneResponse,
