@@ -1,13 +1,10 @@
 import type { Database } from '@keelson/database'
+import { ApiError } from '@keelson/service-kit'
+import { deleteLeftovers } from './delete-thread.ts'
 import { orRefusal } from './refusals.ts'
 import type { Counts } from './remove-checkpoints.ts'
 
-/**
- * Copies a thread with everything in it as of one moment, in one statement. Nobody waits for it who works on the source.
- *
- * @throws ApiError `not_found`, or `thread_exists` when the target has checkpoints
- */
-export const copyThread = async (
+const copyOnce = async (
   { sql }: Pick<Database, 'sql'>,
   account_id: string,
   source: string,
@@ -23,9 +20,9 @@ export const copyThread = async (
       on conflict (account_id, thread_id) do update set updated_at = now()
     ), checkpoints as (
       insert into agent.checkpoints (account_id, thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
-        checkpoint, metadata, metadata_filter, channels, versions, run_id, created_at)
+        checkpoint, metadata, metadata_filter, channels, versions, run_id, created_at, kept_for)
       select account_id, ${target}, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
-        checkpoint, metadata, metadata_filter, channels, versions, run_id, created_at
+        checkpoint, metadata, metadata_filter, channels, versions, run_id, created_at, kept_for
       from agent.checkpoints, ${ofSource}
       returning 1
     ), blobs as (
@@ -45,4 +42,29 @@ export const copyThread = async (
     select (select case when count(*) > 0 then count(*)::integer when agent.refuse('not_found') then 0 end from checkpoints) as checkpoints,
       (select count(*)::integer from blobs) as blobs, (select count(*)::integer from writes) as writes`)
   return copied
+}
+
+/** The target may be deleted again and again meanwhile. */
+const ATTEMPTS = 5
+
+/**
+ * Copies a thread with everything in it as of one moment, in one statement. Nobody waits for it who works on the source.
+ * What an unfinished deletion has left in the target goes first.
+ *
+ * @throws ApiError `not_found`, `thread_exists` when the target has checkpoints, or `thread_deleted` when it is being deleted
+ */
+export const copyThread = async (
+  db: Pick<Database, 'sql'>,
+  account_id: string,
+  source: string,
+  target: string,
+): Promise<Counts> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await copyOnce(db, account_id, source, target)
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'thread_deleted' || attempt === ATTEMPTS) throw error
+    }
+    await deleteLeftovers(db, account_id, target)
+  }
 }

@@ -64,3 +64,22 @@ test('a thread that was never deleted keeps versions that no checkpoint names', 
   await put('t', 'cp-1', { blobs: [blob('1', 'first')] })
   expect(await codeOf(put('t', 'cp-2', { blobs: [blob('1', 'other')] }))).toBe('version_conflict')
 })
+
+test('a copy over what is being deleted has nothing of the deleted life', async () => {
+  const { client, put } = await checkpointAccount(app)
+  await put('source', 'cp-1')
+  await client.copyThread({ body: { source_thread_id: 'source', target_thread_id: 'target' } })
+  const writes = Array.from({ length: 3000 }, (_, idx) => ({
+    task_id: 'old',
+    idx,
+    channel: 'c',
+    type: 'json',
+    blob: base64('old'),
+  }))
+  await client.putCheckpointWrites({ body: { thread_id: 'target', checkpoint_id: 'cp-1', writes } })
+  // The first part of a deletion, whose service ended then.
+  await app.db.sql`select agent.delete_thread(${client.account_id}, 'target', 1000, 2097152, null)`
+  await client.copyThread({ body: { source_thread_id: 'source', target_thread_id: 'target' } })
+  const copy = await client.getCheckpointTuple({ body: { thread_id: 'target' } })
+  expect(copy).toMatchObject({ checkpoint_id: 'cp-1', pending_writes: [] })
+})
