@@ -17,6 +17,8 @@ export const threads = agent.table(
     ttl_seconds: integer(),
     deleted_through: text(),
     deleted_at: timestamp(),
+    /** Checkpoints that came too late since then, the last first. */
+    refused: text().array().notNull().default([]),
     created_at: now(),
     updated_at: now(),
   },
@@ -49,6 +51,8 @@ export const checkpoints = agent.table(
     versions: text().array().notNull(),
     run_id: text(),
     created_at: now(),
+    /** The delta channels for which alone it stays; it is not listed then. */
+    kept_for: text().array(),
   },
   (table) => [primaryKey({ columns: [table.account_id, table.thread_id, table.checkpoint_ns, table.checkpoint_id] })],
 )
