@@ -2,6 +2,7 @@ import type { DeltaHistoryRequest, DeltaHistoryResponse } from '@keelson/contrac
 import type { Database } from '@keelson/database'
 import type { z } from 'zod'
 import { orRefusal } from './refusals.ts'
+import { weightOf } from './tuple-statement.ts'
 
 type Query = z.output<typeof DeltaHistoryRequest>
 type Row = {
@@ -35,7 +36,8 @@ export const deltaHistory = async (
   const { thread_id, checkpoint_ns, checkpoint_id } = query
   const channels = [...new Set(query.channels)]
   const ofThread = sql`account_id = ${account_id} and thread_id = ${thread_id} and checkpoint_ns = ${checkpoint_ns}`
-  const atCheckpoint = checkpoint_id === undefined ? sql`` : sql`and checkpoint_id = ${checkpoint_id}`
+  const atCheckpoint =
+    checkpoint_id === undefined ? sql`and kept_for is null` : sql`and checkpoint_id = ${checkpoint_id}`
   const rows = await orRefusal(sql<Row[]>`
     with recursive walk as (
       (select 0 as depth, checkpoint_id, parent_checkpoint_id, checkpoint_id as landmark, ${channels}::text[] collate "C" as wanted,
@@ -73,7 +75,7 @@ export const deltaHistory = async (
       where depth > 0
     )
     select is_seed, checkpoint_id, channel, version, type, replace(encode(blob, 'base64'), E'\n', '') as blob, task_id, idx
-    from found where (select sum(octet_length(blob)) from found) <= ${maxBytes}::bigint or agent.refuse('tuple_too_large')
+    from found where (select sum(${sql.unsafe(weightOf('blob'))}) from found) <= ${maxBytes}::bigint or agent.refuse('tuple_too_large')
     order by is_seed desc, depth desc, task_path collate "C", task_id collate "C", idx`)
   return {
     channels: channels.map((channel) =>

@@ -47,7 +47,7 @@ const present = ({ checkpoint, ...members }: Item, parts: Parts): Buffer[] => {
   return lists.length === 0 ? [checkpoint, CLOSE] : [checkpoint, ...lists, END_LIST]
 }
 
-/** What one checkpoint and all that is answered with it may weigh, in bytes, before base64. */
+/** What one checkpoint and all that is answered with it may weigh, in bytes, before base64; each value counts 1 KiB more. */
 export const MAX_TUPLE_BYTES = 67_108_864
 
 /**

@@ -48,3 +48,19 @@ test('pending writes and the history of a delta channel count as well', async ()
     expect([await codeOf(tuple()), await codeOf(history())]).toEqual([outcome, outcome])
   }
 })
+
+test('many values without a byte count as well', async () => {
+  const { client: other, put: putOther } = await checkpointAccount(app)
+  await putOther('many', 'cp-1')
+  const writesOf = (task_id: string) =>
+    Array.from({ length: 60 }, (_, idx) => ({ task_id, idx, channel: 'c', type: 'null', blob: '' }))
+  const tuple = () => codeOf(other.getCheckpointTuple({ body: { thread_id: 'many' } }))
+  for (const [task_id, outcome] of [
+    ['a', 'ok'],
+    ['b', 'tuple_too_large'],
+  ] as const) {
+    const body = { thread_id: 'many', checkpoint_id: 'cp-1', writes: writesOf(task_id) }
+    await other.putCheckpointWrites({ body })
+    expect(await tuple()).toBe(outcome)
+  }
+})

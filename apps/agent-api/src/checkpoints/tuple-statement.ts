@@ -66,6 +66,9 @@ const writesOf = (part: keyof Parts) => `
     ${BASE64}
   from ${part}`
 
+/** What a value weighs in an answer: with its names, and what each costs on the way, so that many small ones count. */
+export const weightOf = (blob: string): string => `(coalesce(octet_length(${blob}), 0) + 1024)`
+
 /** The number of the last item that is answered. */
 const lastOfPage = (sizes: string, maxBytes: number, maxItemBytes: string): string => `
     select max(item) as item from (
@@ -89,7 +92,7 @@ export const tupleStatement = ({ text, maxBytes, maxItemBytes }: Page, parts: Pa
   const others = names.map((part) => (part === 'blobs' ? BLOBS : writesOf(part)))
   const sizes = [
     'select item, octet_length(checkpoint) + octet_length(metadata) as bytes from found',
-    ...names.map((part) => `select item, octet_length(blob) from ${part}`),
+    ...names.map((part) => `select item, ${weightOf('blob')} from ${part}`),
   ].join(' union all ')
   if (maxBytes === null) {
     const selects = [`${CHECKPOINTS} ${fits(sizes, maxItemBytes)}`, ...others]
