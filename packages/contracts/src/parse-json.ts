@@ -11,15 +11,6 @@ import {
   valueEnd,
 } from './json-token.ts'
 
-/** Whether the name of a member holds a backslash; strings that are values are passed over. */
-const hasEscapedName = (text: string): boolean => {
-  for (let at = text.indexOf('\\'); at !== -1; at = text.indexOf('\\', at)) {
-    at = stringEnd(text, at)
-    if (text.charCodeAt(spaceEnd(text, at)) === COLON) return true
-  }
-  return false
-}
-
 /**
  * Reads a text that is known to be JSON without the engine's memory of other objects: slower, and right.
  *
@@ -59,6 +50,31 @@ export const readJson = (text: string, scalarOf: (source: string) => unknown = J
   return value()
 }
 
+/** A name as it is written without escapes; `null` when it has a character that must be escaped. */
+const plainName = (source: string): string | null => {
+  const written = JSON.stringify(JSON.parse(source))
+  return written.includes('\\') ? null : written
+}
+
+/**
+ * A text that is known to be JSON with the names of its members written without escapes; `null` where one cannot be.
+ * Strings that are values are passed over.
+ */
+const withPlainNames = (text: string): string | null => {
+  let plain = ''
+  let from = 0
+  for (let at = text.indexOf('\\'), end; at !== -1; at = text.indexOf('\\', end)) {
+    end = stringEnd(text, at)
+    if (text.charCodeAt(spaceEnd(text, end)) !== COLON) continue
+    const start = text.lastIndexOf('"', at)
+    const name = plainName(text.slice(start, end))
+    if (name === null) return null
+    plain += text.slice(from, start) + name
+    from = end
+  }
+  return from === 0 ? text : plain + text.slice(from)
+}
+
 /**
  * Parses as `JSON.parse` should. That of Node 24 and 26 guesses names from objects that were parsed before, and compares
  * the guess with what stands in the text, escapes and all: once somebody has sent `{"a":1,"\\":1}`, the second name of
@@ -68,5 +84,7 @@ export const readJson = (text: string, scalarOf: (source: string) => unknown = J
  */
 export const parseJson = (text: string): unknown => {
   const value: unknown = JSON.parse(text)
-  return hasEscapedName(text) ? readJson(text) : value
+  const plain = withPlainNames(text)
+  if (plain === text) return value
+  return plain === null ? readJson(text) : JSON.parse(plain)
 }

@@ -1,10 +1,10 @@
 import { JsonText } from '@keelson/contracts'
 import { parseJson } from '@keelson/contracts/json'
 import { ApiError } from './api-error.ts'
-import { type Flaw, MAX_DEPTH, MAX_MEMBERS, type Path, type Scan, scanJson } from './json-scan.ts'
+import { type Flaw, MAX_DEPTH, MAX_MEMBERS, type Path, type Scan, scanJson, type Slice } from './json-scan.ts'
 import { declaredPath, holdsBase64, type Shape } from './json-shape.ts'
 import { cutBase64, LARGE } from './large-base64.ts'
-import { shallowText } from './shallow-json.ts'
+import { flatText, shallowText } from './shallow-json.ts'
 
 const FLAWS: Record<Exclude<Flaw, 'duplicate_key'>, string> = {
   prototype_key: 'the name __proto__ is not accepted',
@@ -33,25 +33,26 @@ const malformed = (text: string, error: unknown): ApiError => {
   return new ApiError('malformed_json', `The body is not well-formed JSON${where}`)
 }
 
-const parse = (text: string): unknown => {
-  try {
-    return parseJson(text)
-  } catch (error) {
-    throw malformed(text, error)
-  }
-}
-
-/** Without what items hold that nest too deep: the parse of that would take seconds and the stack. */
-const parseable = ({ text, slices }: Scan): string => {
-  if (!slices.some(({ isTooDeep }) => isTooDeep)) return text
+/** Of a text and the items in it that nest too deep, what can be parsed: that of the whole would take seconds. */
+const shallow = (text: string, deep: readonly Slice[]): string => {
   let kept = ''
   let from = 0
-  for (const { start, end, isTooDeep } of slices) {
-    if (!isTooDeep) continue
+  for (const { start, end } of deep) {
     kept += text.slice(from, start) + shallowText(text, start)
     from = end
   }
   return kept + text.slice(from)
+}
+
+const parse = ({ text, slices }: Scan): unknown => {
+  const deep = slices.filter(({ isTooDeep }) => isTooDeep)
+  try {
+    for (const { start, end } of deep) JSON.parse(flatText(text, start, end))
+    return parseJson(shallow(text, deep))
+  } catch (error) {
+    // What was parsed instead of the text has other positions.
+    throw malformed(text, deep.length === 0 ? error : null)
+  }
 }
 
 const refuse = (flaw: Flaw, path: Path, shape: Shape): never => {
@@ -103,7 +104,7 @@ const readCut = (bytes: Uint8Array, shape: Shape): unknown => {
     const body = cutBase64(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), decode)
     const scan = body && scanJson(body.text, shape, body.base64)
     if (!scan || scan.flaw || scan.base64.length < body.base64.size) return null
-    return settle(parse(parseable(scan)), scan, shape)
+    return settle(parse(scan), scan, shape)
   } catch {
     return null
   }
@@ -125,6 +126,6 @@ export const jsonReader = (shape: Shape) => {
     const scan = scanJson(text, shape)
     // Before the parse, which would take seconds and the stack for a million open brackets.
     if (scan.flaw === 'depth') refuse('depth', [], shape)
-    return settle(parse(parseable(scan)), scan, shape)
+    return settle(parse(scan), scan, shape)
   }
 }
