@@ -17,7 +17,10 @@ const steps = fc.array(
     isFork: fc.boolean(),
     parent: fc.nat(),
     written: fc.subarray<string>([...DELTAS]),
-    snapshots: fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, { weight: 1, arbitrary: fc.subarray<string>([...DELTAS]) }),
+    snapshots: fc.oneof(
+      { weight: 3, arbitrary: fc.constant<string[]>([]) },
+      { weight: 1, arbitrary: fc.subarray<string>([...DELTAS]) },
+    ),
     run: fc.constantFrom('a', 'b'),
   }),
   { minLength: 2, maxLength: 10 },

@@ -35,3 +35,17 @@ test('work that fails gives its place to the next', async () => {
   await expect(failed).rejects.toThrow('failed')
   expect(await next).toBe('done')
 })
+
+test('work whose caller has gone by its turn is not begun, and its place goes to the next', async () => {
+  const inTurn = fairTurns(1)
+  const [gone, first] = [new AbortController(), Promise.withResolvers<void>()]
+  const begun: string[] = []
+  const begin = (name: string, signal?: AbortSignal) =>
+    inTurn('a', () => Promise.resolve(begun.push(name)).then(() => first.promise), signal)
+  const all = [begin('first'), begin('gone', gone.signal), begin('next')]
+  gone.abort()
+  first.resolve()
+  const outcomes = await Promise.allSettled(all)
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(begun).toEqual(['first', 'next'])
+})

@@ -1,9 +1,12 @@
 /** Does some work when its turn has come. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>
 
-export type FairTurns = <T>(account_id: string, work: () => Promise<T>) => Promise<T>
+export type FairTurns = <T>(account_id: string, work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
 
-/** Lets so many be worked on at a time. Accounts take turns; within one it is first come, first served. */
+/**
+ * Lets so many be worked on at a time. Accounts take turns; within one it is first come, first served. What is aborted
+ * by its turn is not begun.
+ */
 export const fairTurns = (places: number): FairTurns => {
   const waiting = new Map<string, (() => void)[]>()
   let free = places
@@ -27,10 +30,11 @@ export const fairTurns = (places: number): FairTurns => {
     return begin
   }
 
-  return async (account_id, work) => {
+  return async (account_id, work, signal) => {
     if (free > 0) free -= 1
     else await wait(account_id)
     try {
+      signal?.throwIfAborted()
       return await work()
     } finally {
       const begin = next()

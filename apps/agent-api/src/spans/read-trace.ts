@@ -9,8 +9,11 @@ type Sizes = { input_bytes: number | null; output_bytes: number | null; data_byt
 type Row = Omit<SpanFacts, 'trace_id'> & Sizes & { page_rows?: number }
 type Summary = { span_count: number; start_time: string | null; end_time: string | null; cursor_known: boolean }
 
-/** A page with payloads holds no more than this, but always one span. */
-const PAYLOAD_PAGE_BYTES = 16 * 1_048_576
+/** A page weighs no more than this, but always holds one span. */
+const PAGE_BYTES = 16 * 1_048_576
+
+/** What a span weighs in an answer beside its texts: names of fields, times and numbers. */
+const SPAN_BYTES = 220
 
 const LIGHT = [
   'id',
@@ -40,7 +43,7 @@ const summaryOf = (rows: readonly Row[]): Summary => {
 
 type Place = { account_id: string; trace_id: string; starting_after: string | undefined }
 
-const readSummary = async ({ sql }: Pick<Database, 'sql'>, place: Place): Promise<Summary> => {
+const readSummary = async (sql: Database['sql'], place: Place): Promise<Summary> => {
   const { account_id, trace_id, starting_after } = place
   const [summary] = await sql<[Summary]>`
     select count(*)::int as span_count, min(start_time) as start_time,
@@ -48,6 +51,36 @@ const readSummary = async ({ sql }: Pick<Database, 'sql'>, place: Place): Promis
       ${starting_after === undefined ? sql`true` : sql`bool_or(id = ${starting_after})`} as cursor_known
     from agent.spans where account_id = ${account_id} and trace_id = ${trace_id}`
   return summary
+}
+
+/** The spans of a page in order, and whether others follow them. */
+const readPage = async (sql: Database['sql'], place: Place, { limit, include }: TraceQuery) => {
+  const { account_id, trace_id, starting_after } = place
+  const withPayload = include === 'payload'
+  const ofTrace = sql`account_id = ${account_id} and trace_id = ${trace_id}`
+  const after =
+    starting_after === undefined
+      ? sql``
+      : sql`and (start_time, id) > (select start_time, id from agent.spans where ${ofTrace} and id = ${starting_after})`
+  const page = sql`
+    select ${sql(withPayload ? WHOLE : LIGHT)} from agent.spans where ${ofTrace} ${after} order by start_time, id limit ${limit + 1}`
+  const texts = sql`octet_length(id) + octet_length(name) + coalesce(octet_length(parent_id), 0) + coalesce(octet_length(task_id), 0)`
+  const payloads = sql`coalesce(input_bytes, 0) + coalesce(output_bytes, 0) + coalesce(data_bytes, 0)`
+  const bytes = sql`${SPAN_BYTES}::int + ${texts} + ${withPayload ? payloads : sql`0`}`
+
+  // The usual page is light as a whole: to see that costs a tenth of what it costs to weigh each span.
+  const asWhole = sql<Row[]>`
+    select * from (${page}) as page where (select sum(${bytes}) from (${page}) as page) < ${PAGE_BYTES} order by start_time, id`
+  const bounded = sql<Row[]>`
+    select * from (
+      select *, count(*) over ()::int as page_rows,
+        sum(${bytes}) over (order by start_time, id rows between unbounded preceding and 1 preceding) as bytes_before
+      from (${page}) as page) as page
+    where coalesce(bytes_before, 0) < ${PAGE_BYTES} order by start_time, id`
+  const found = withPayload ? [] : await asWhole
+  const rows = found.length > 0 ? found : await bounded
+  const items = rows.slice(0, limit)
+  return { items, has_more: (rows[0]?.page_rows ?? rows.length) > items.length }
 }
 
 /**
@@ -61,27 +94,12 @@ export const readTrace = async (
   trace_id: string,
   query: TraceQuery,
 ): Promise<Trace> => {
-  const { limit, starting_after } = query
-  const withPayload = query.include === 'payload'
-  const ofTrace = sql`account_id = ${account_id} and trace_id = ${trace_id}`
-  const after =
-    starting_after === undefined
-      ? sql``
-      : sql`and (start_time, id) > (select start_time, id from agent.spans where ${ofTrace} and id = ${starting_after})`
-  const page = sql`
-    select ${sql(withPayload ? WHOLE : LIGHT)} from agent.spans where ${ofTrace} ${after} order by start_time, id limit ${limit + 1}`
-  const bounded = sql`
-    select * from (
-      select *, count(*) over ()::int as page_rows, sum(coalesce(input_bytes, 0) + coalesce(output_bytes, 0) + coalesce(data_bytes, 0))
-        over (order by start_time, id rows between unbounded preceding and 1 preceding) as bytes_before
-      from (${page}) as page) as page
-    where coalesce(bytes_before, 0) < ${PAYLOAD_PAGE_BYTES} order by start_time, id`
-  const rows = await sql<Row[]>`${withPayload ? bounded : page}`
-  const items = rows.slice(0, limit)
-  const has_more = (rows[0]?.page_rows ?? rows.length) > items.length
+  const { starting_after } = query
+  const place = { account_id, trace_id, starting_after }
+  const { items, has_more } = await readPage(sql, place, query)
   // What was read at once is told by what was read; the rest is counted after it, so never as less than is shown.
   const isWhole = starting_after === undefined && !has_more
-  const whole = isWhole ? summaryOf(items) : await readSummary({ sql }, { account_id, trace_id, starting_after })
+  const whole = isWhole ? summaryOf(items) : await readSummary(sql, place)
   if (whole.start_time === null) return notFound('trace')
   if (!whole.cursor_known) invalidField('starting_after', 'names no span of the trace')
   return {
@@ -89,7 +107,7 @@ export const readTrace = async (
     span_count: whole.span_count,
     start_time: whole.start_time,
     end_time: whole.end_time,
-    spans: items.map((row) => presentTraceSpan(row, withPayload)),
+    spans: items.map((row) => presentTraceSpan(row, query.include === 'payload')),
     has_more,
   }
 }

@@ -1,4 +1,5 @@
 import { isOwnParent, OWN_PARENT, SPAN_LIMIT_BYTES, spans, type SpanBatchResult } from '@keelson/contracts/agent'
+import type { Database } from '@keelson/database'
 import { invalidField, uuidv7, type Call, type Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
 import type { Room } from './answered-span.ts'
@@ -37,15 +38,22 @@ const roomOf = (call: Call): Room => {
 /** Payloads that did not come with their write are read by so many at a time. */
 const HEAVY_READS = 2
 
+/** Lists and traces take a third of the connections, so that slow and heavy ones leave room for writes. */
+const listsAtATime = (sql: Database['sql']): number => Math.max(1, Math.floor(sql.options.max / 3))
+
 /** Items of batches that are worked on at a time: enough for all statements, with as many waiting. */
 const BATCH_ITEMS = 1200
 
 export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db' | 'spanWriter'>) => {
   const maxItemBytes = service.bodyLimit(spans.createSpan.operationId, SPAN_LIMIT_BYTES)
   const heavyReads = fairTurns(HEAVY_READS)
+  const listTurns = fairTurns(listsAtATime(db.sql))
   const batchTurns = fairTurns(BATCH_ITEMS / TURN_ITEMS)
   const storeOf = (account_id: string) =>
     spanStore({ sql: db.sql, writer: spanWriter, account_id, inTurn: (work) => heavyReads(account_id, work) })
+
+  const listInTurn = <T>({ principal, signal }: Call, read: () => Promise<T>): Promise<T> =>
+    listTurns(principal.account_id, read, signal)
 
   const batchOf = (call: Call & { body: { spans: readonly unknown[] } }): Batch => ({
     items: call.body.spans,
@@ -59,8 +67,8 @@ export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db'
     presentSpan(await storeOf(principal.account_id).create(newSpanOf(body.id ?? uuidv7(), body))),
   )
 
-  service.handle(spans.listSpans, async ({ query, principal }) =>
-    (await listSpans(db, principal.account_id, query)).map(presentSpan),
+  service.handle(spans.listSpans, (call) =>
+    listInTurn(call, async () => (await listSpans(db, call.principal.account_id, call.query)).map(presentSpan)),
   )
 
   service.handle(spans.createSpanBatch, async (call) =>
@@ -82,7 +90,7 @@ export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db'
     return presentSpan(await store.patch(patchOf(params.span_id, body)))
   })
 
-  service.handle(spans.getTrace, ({ params, query, principal }) =>
-    readTrace(db, principal.account_id, params.trace_id, query),
+  service.handle(spans.getTrace, (call) =>
+    listInTurn(call, () => readTrace(db, call.principal.account_id, call.params.trace_id, call.query)),
   )
 }

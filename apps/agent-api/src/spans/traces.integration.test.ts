@@ -22,9 +22,9 @@ const raw = (trace_id: string, query: Record<string, string> = {}) =>
   client.raw({ method: 'get', path: '/traces/{trace_id}' }, { params: { trace_id }, query })
 
 /** Spans straight into the table, for traces larger than requests should make. */
-const fill = (trace_id: string, count: number, bytes = 0) => app.db.sql`
+const fill = (trace_id: string, count: number, { bytes = 0, name = 'step' } = {}) => app.db.sql`
   insert into agent.spans (account_id, id, trace_id, name, start_time, end_time, input)
-  select ${client.account_id}, ${trace_id} || '-' || to_char(n, 'FM000000'), ${trace_id}, 'step',
+  select ${client.account_id}, ${trace_id} || '-' || to_char(n, 'FM000000'), ${trace_id}, ${name},
     timestamptz '2026-01-01' + n / 10 * interval '1 ms', '2026-01-02', '{' || repeat(' ', ${bytes}::int - 2) || '}'
   from generate_series(1, ${count}::int) as n`
 
@@ -85,6 +85,7 @@ describe('a trace', () => {
     for (let query: object = {}, more = true; more;) {
       const page = await getTrace('large', query)
       expect(page.span_count).toBe(100_000)
+      expect(page.spans).toHaveLength(Math.min(30_000, 100_000 - seen.length))
       seen.push(...page.spans.map(({ id }) => id))
       query = { starting_after: seen.at(-1) }
       more = page.has_more
@@ -94,7 +95,7 @@ describe('a trace', () => {
   })
 
   test('with payloads comes in pages of 16 MiB that are never empty', async () => {
-    await fill('heavy', 7, 5 * 1_048_576)
+    await fill('heavy', 7, { bytes: 5 * 1_048_576 })
     const counts: number[] = []
     for (let query: object = {}, more = true; more;) {
       const page = await getTrace('heavy', { include: 'payload', ...query })
@@ -103,6 +104,29 @@ describe('a trace', () => {
       more = page.has_more
     }
     expect(counts).toEqual([4, 3])
+  })
+
+  test.each([
+    ['without payloads', {}],
+    ['with small payloads', { include: 'payload' }],
+  ])('of long names %s comes in pages of 16 MiB that hold each span once', async (_, include) => {
+    const [trace_id, count] = [`long names ${Object.keys(include).length}`, 9000]
+    await fill(trace_id, count, { bytes: 2, name: 'n'.repeat(4096) })
+    const seen: string[] = []
+    const pages: number[] = []
+    for (let query: Record<string, string> = include, more = true; more;) {
+      const { text } = await raw(trace_id, query)
+      expect(text.length).toBeLessThan(17 * 1_048_576)
+      const page = JSON.parse(text) as Awaited<ReturnType<typeof getTrace>>
+      expect(page.span_count).toBe(count)
+      pages.push(page.spans.length)
+      seen.push(...page.spans.map(({ id }) => id))
+      query = { ...include, starting_after: seen.at(-1)! }
+      more = page.has_more
+    }
+    expect(pages).toEqual([pages[0], pages[0], expect.toSatisfy((last: number) => last > 0)])
+    expect(seen).toHaveLength(count)
+    expect(seen).toEqual(seen.toSorted())
   })
 
   test('without spans is 404, of another account too; a cursor of another trace is 422', async () => {
