@@ -78,7 +78,8 @@ const withPlainNames = (text: string): string | null => {
 /**
  * Parses as `JSON.parse` should. That of Node 24 and 26 guesses names from objects that were parsed before, and compares
  * the guess with what stands in the text, escapes and all: once somebody has sent `{"a":1,"\\":1}`, the second name of
- * `{"a":1,"\u00e9":1}` may become a backslash. Python's clients write all names beyond ASCII so.
+ * `{"a":1,"\u00e9":1}` may become a backslash. Python's clients write all names beyond ASCII so. It cannot go wrong where no
+ * name has an escape, so it gets such texts once more without.
  *
  * @throws SyntaxError
  */

@@ -10,9 +10,11 @@ import { shapeOf } from './json-shape.ts'
 import { itemReader } from './request-input.ts'
 import { flatText } from './shallow-json.ts'
 
-const any = FreeFormValue.optional()
+const anything = FreeFormValue.optional()
 const readBatch = jsonReader(shapeOf(z.object({ spans: z.array(FreeFormValue) })))
-const readItem = itemReader(z.object({ id: z.string(), input: FreeFormObject.nullish(), output: any, data: any }))
+const readItem = itemReader(
+  z.object({ id: z.string(), input: FreeFormObject.nullish(), output: anything, data: anything }),
+)
 
 type Outcome = { code: string; value?: unknown }
 

@@ -43,9 +43,9 @@ const hasValue = (
 /**
  * Delta channels, and the first write of each: before that there is nothing to rebuild one from. They are those that
  * LangGraph counts in the metadata, those that something is kept for already, whatever told so then, and those whose writes
- * gave them a version in the next step and no value. Without a
- * version there the write was abandoned, as those of an interrupted step are when new input comes, unless the checkpoint
- * names no versions at all; and what branches lead through is never a delta channel.
+ * gave them a version in the next step and no value. Without a version there the write was abandoned, as those of an
+ * interrupted step are when new input comes, unless the checkpoint names no versions at all; and what branches lead through
+ * is never a delta channel.
  */
 const deltaChannels = (db: Pick<Database, 'sql'>, { account_id, thread_id }: Removal) => {
   const { sql } = db

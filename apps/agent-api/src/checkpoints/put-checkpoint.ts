@@ -29,7 +29,7 @@ const refuseWrites = async (
 }
 
 /** Whether blobs that a put conflicts with may have been left by a deletion; then they are gone. */
-const removeLeftovers = async (
+const removeUnnamedBlobs = async (
   { sql }: Sql,
   { account_id, thread_id, checkpoint_ns, blobs }: CheckpointRow,
 ): Promise<boolean> => {
@@ -53,7 +53,7 @@ const putChild = async (db: Sql, row: CheckpointRow, lockTimeoutMs?: number): Pr
 
 const putAlone = (db: Sql, row: CheckpointRow, lockTimeoutMs?: number): Promise<void> =>
   ifRefused('version_conflict', putChild(db, row, lockTimeoutMs), async (refusal) => {
-    if (!(await removeLeftovers(db, row))) throw refusal
+    if (!(await removeUnnamedBlobs(db, row))) throw refusal
     await putChild(db, row, lockTimeoutMs)
   })
 
