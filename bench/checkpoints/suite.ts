@@ -10,7 +10,7 @@ import { startProcess } from '../harness/processes.ts'
 import { delayedProxy } from './delayed-proxy.ts'
 import { deltaHistoryMs, seedDeltas } from './deltas.ts'
 import type { Store } from './fixture.ts'
-import { longestPutMs, seedFullThread } from './large-thread.ts'
+import { longestPutMs, seedFullThread, seedHeavyThread, seedLargeThread } from './large-thread.ts'
 import { measureOperation, readAll, seed, threadConfig, type Operation, type Size } from './operations.ts'
 
 const CONNECTIONS = 16
@@ -108,17 +108,24 @@ const withNetwork = async (bench: Bench, databaseUrl: string, service: Service, 
 /** While a large thread is pruned or deleted, nobody who puts to it waits long. */
 const locks = async (bench: Bench, sql: Sql, { baseUrl, apiKey, account_id }: Service) => {
   const client = createClient(agentRoutes, { baseUrl, headers: { authorization: `Bearer ${apiKey}` } })
-  const works = {
-    pruned: (id: string) => client.pruneCheckpoints({ body: { thread_ids: [id], keep_last: 10 } }),
-    deleted: (thread_id: string) => client.deleteThread({ body: { thread_id } }),
-  }
   const stage = { sql, account_id, saver: new KeelsonSaver({ baseUrl, apiKey }), checkpoints: bench.size(5000) }
-  for (const [done, work] of Object.entries(works))
+  const prune = (id: string) => client.pruneCheckpoints({ body: { thread_ids: [id], keep_last: 10 } })
+  const remove = (thread_id: string) => client.deleteThread({ body: { thread_id } })
+  const works = [
+    { name: 'thread of 5,000 is pruned', lay: seedLargeThread, work: prune },
+    { name: 'thread of 5,000 is deleted', lay: seedLargeThread, work: remove },
+    { name: 'thread of 5,000 with 32 KB of text each is deleted', lay: seedHeavyThread, work: remove },
+  ]
+  for (const { name, lay, work } of works)
     await bench.measure({
-      name: `longest wait of a put while its thread of 5,000 is ${done}`,
+      name: `longest wait of a put while its ${name}`,
       unit: 'ms',
       goal: { atMost: 100 },
-      measure: (round) => longestPutMs(stage, `${done}-${round}`, work),
+      measure: async (round) => {
+        const thread_id = `${name}-${round}`
+        await lay(stage, thread_id)
+        return longestPutMs(stage.saver, thread_id, work)
+      },
     })
 }
 

@@ -94,6 +94,33 @@ test('a thread of 5,000 checkpoints is deleted at once for its readers, and then
   expect(await rowsLeft(thread_id)).toEqual({ blobs: 0, writes: 0 })
 })
 
+test('of a thread whose checkpoints are large themselves, the history goes in parts and the latest stays until the end', async () => {
+  const { sql } = app.db
+  const thread_id = 'heavy'
+  const last = '000080'
+  await sql`insert into agent.threads (account_id, thread_id) values (${account_id}, ${thread_id})`
+  await sql`
+    insert into agent.checkpoints (account_id, thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata, metadata_filter, channels, versions)
+    select ${account_id}, ${thread_id}, '', lpad(n::text, 6, '0'), lpad((n - 1)::text, 6, '0'), text, '{}', '{}', '{}', '{}'
+    from generate_series(1, ${last}::integer) as n, (select string_agg(md5(part::text), '') as text from generate_series(1, 32768) as part) as one`
+  const seen: { count: number; latest: string | null }[] = []
+  const look = async () => {
+    const [found] = await sql<[{ count: number; latest: string | null }]>`
+      select count(*)::integer as count, max(checkpoint_id) as latest from agent.checkpoints
+      where account_id = ${account_id} and thread_id = ${thread_id}`
+    seen.push(found)
+    return found.count
+  }
+  const deleting = client.deleteThread({ body: { thread_id } })
+  while ((await look()) > 0);
+  await deleting
+  const during = seen.filter(({ count }) => count > 0)
+  expect(new Set(during.map(({ latest }) => latest))).toEqual(new Set([last]))
+  expect(during.some(({ count }) => count < Number(last))).toBe(true)
+  const late = { thread_id, checkpoint_id: '000081', parent_checkpoint_id: last, checkpoint: {} }
+  await expect(client.putCheckpoint({ body: late })).rejects.toMatchObject({ problem: { code: 'thread_deleted' } })
+})
+
 test('a page of large checkpoints ends early, and paging reads them all', async () => {
   const thread_id = 'large'
   const size = 12_000_000

@@ -153,6 +153,11 @@ export const removeCheckpoints = async (
 /** What one request does before it says that there is more. */
 const MAX_MS = 8_000
 
+/** Removes all checkpoints of a thread but the latest of each namespace, as far as one request goes. */
+export const removeHistory = async (db: Sql, account_id: string, thread_id: string): Promise<void> => {
+  await removeCheckpoints(db, { account_id, thread_id, isKept: db.sql`rank = 1` }, performance.now() + MAX_MS)
+}
+
 /** Removes checkpoints of one thread after the other, as far as one request goes. */
 export const removeFromThreads = async (
   db: Sql,

@@ -1,5 +1,5 @@
 import type { Database } from '@keelson/database'
-import { deleteThread } from './delete-thread.ts'
+import { deleteAtOnce } from './delete-thread.ts'
 import { MAX_LOCKED_BYTES, MAX_LOCKED_ROWS } from './lock-limits.ts'
 import { secondsKept } from './ttl.ts'
 
@@ -67,7 +67,7 @@ export const sweepCheckpoints = async (
   const failed = (error: unknown) => void failures.push(error)
   const expired = await findExpired(db, limit)
   for (const { account_id, thread_id, updated_at } of expired)
-    await deleteThread(db, account_id, thread_id, updated_at).catch(failed)
+    await deleteAtOnce(db, account_id, thread_id, updated_at).catch(failed)
   const old = await findTombstones(db, limit, tombstoneSeconds)
   for (const tombstone of old) await dropTombstone(db, tombstone, tombstoneSeconds).catch(failed)
   if (failures.length > 0) throw failures[0]
