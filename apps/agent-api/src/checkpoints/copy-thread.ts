@@ -34,7 +34,9 @@ const copyOnce = async (
       insert into agent.checkpoint_writes
         (account_id, thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob, task_path)
       select account_id, ${target}, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob, task_path
-      from agent.checkpoint_writes, ${ofSource}
+      from agent.checkpoint_writes as w, ${ofSource} and exists (
+        select from agent.checkpoints as c where c.account_id = ${account_id} and c.thread_id = ${source}
+          and c.checkpoint_ns = w.checkpoint_ns and c.checkpoint_id = w.checkpoint_id offset 0)
       on conflict (account_id, thread_id, checkpoint_ns, checkpoint_id, task_id, idx) do update
         set channel = excluded.channel, type = excluded.type, blob = excluded.blob, task_path = excluded.task_path
       returning 1

@@ -1,7 +1,7 @@
 import type { Database } from '@keelson/database'
 import type { PendingQuery, Row } from 'postgres'
 
-/** Checkpoints of a thread that may go, the oldest first. */
+/** Checkpoints of a thread that may go, the newest first: whatever is left has what it is rebuilt from, all of it older. */
 export type Doomed = {
   namespaces: string[]
   ids: string[]
@@ -21,7 +21,11 @@ export type Doomed = {
 export type Removal = { account_id: string; thread_id: string; isKept: PendingQuery<Row[]>; dryRun?: boolean }
 
 /** So many are found at once, unless they are only counted; those left are found by asking again. */
-const MAX_DOOMED = 500
+export const MAX_DOOMED = 5000
+
+/** Clients of checkpoints before version 4 read the sends of a step from the writes of its parent. */
+const SENDS = '__pregel_tasks'
+const READS_SENDS_OF_PARENT = String.raw`"v"\s*:\s*[0-3](\.0+)?\s*[,}]`
 
 /**
  * Whether `checkpoint` holds a value of `channel`, both names of the query around it. The offset makes it one look into
@@ -59,7 +63,7 @@ const deltaChannels = (db: Pick<Database, 'sql'>, { account_id, thread_id }: Rem
       select checkpoint_ns, jsonb_object_keys(metadata_filter -> 'counters_since_delta_snapshot') collate "C" as channel
       from ranked where jsonb_typeof(metadata_filter -> 'counters_since_delta_snapshot') = 'object'
       union
-      select checkpoint_ns, unnest(kept_for) from ranked
+      select checkpoint_ns, kept.channel from ranked, unnest(kept_for) as kept (channel) where kept.channel <> ${SENDS}
       union
       select ranked.checkpoint_ns, w.channel
       from ranked, lateral (
@@ -71,11 +75,23 @@ const deltaChannels = (db: Pick<Database, 'sql'>, { account_id, thread_id }: Rem
     ) as named`
 }
 
+/** Whether a checkpoint of `ranked` has sends that its parent holds. */
+const readsSends = ({ sql }: Pick<Database, 'sql'>, { account_id, thread_id }: Removal) => sql`
+  case when exists (
+    select from agent.checkpoint_writes as w
+    where w.account_id = ${account_id} and w.thread_id = ${thread_id} and w.checkpoint_ns = ranked.checkpoint_ns
+      and w.checkpoint_id = ranked.parent_checkpoint_id and w.channel = ${SENDS} offset 0)
+  then exists (
+    select from agent.checkpoints as c
+    where c.account_id = ${account_id} and c.thread_id = ${thread_id} and c.checkpoint_ns = ranked.checkpoint_ns
+      and c.checkpoint_id = ranked.checkpoint_id and c.checkpoint ~ ${READS_SENDS_OF_PARENT} offset 0) end`
+
 /**
  * Finds what may go when `isKept`, a condition on `ranked`, tells what stays. An ancestor stays as well while a kept
  * checkpoint needs it to rebuild a delta channel: from the kept one back to the nearest value. A checkpoint without a
- * version of the channel has nothing to rebuild, unless an earlier one was written to: LangGraph replays such writes. Such
- * ancestors stay for these channels only: of another they may no longer have what they would need themselves.
+ * version of the channel has nothing to rebuild, unless an earlier one was written to: LangGraph replays such writes. The
+ * parent of one that reads its sends stays too. Such ancestors stay for these channels only: of another they may no longer
+ * have what they would need themselves.
  */
 export const findDoomed = async (db: Pick<Database, 'sql'>, removal: Removal): Promise<Doomed | null> => {
   const { account_id, thread_id, isKept, dryRun = false } = removal
@@ -99,16 +115,18 @@ export const findDoomed = async (db: Pick<Database, 'sql'>, removal: Removal): P
       from ranked join deltas using (checkpoint_ns)
       where ${stays} and ${isRebuilt(sql`ranked`, sql`deltas`)}
       union
+      select checkpoint_ns, parent_checkpoint_id, ${SENDS}, null from ranked where ${stays} and ${readsSends(db, removal)}
+      union
       select p.checkpoint_ns, p.parent_checkpoint_id, needed.channel, needed.first_id
       from needed, lateral (
         select checkpoint_ns, checkpoint_id, parent_checkpoint_id, channels, versions from agent.checkpoints as c
         where ${ofThread(sql`c`)} and c.checkpoint_ns = needed.checkpoint_ns and c.checkpoint_id = needed.checkpoint_id offset 0) as p
-      where ${isRebuilt(sql`p`, sql`needed`)}
+      where needed.channel <> ${SENDS} and ${isRebuilt(sql`p`, sql`needed`)}
     ), doomed as (
       select checkpoint_ns, checkpoint_id, bytes from ranked
       where ${stays} is not true
         and (checkpoint_ns, checkpoint_id) not in (select checkpoint_ns, checkpoint_id from needed)
-      order by checkpoint_id limit ${dryRun ? null : MAX_DOOMED}
+      order by checkpoint_id desc limit ${dryRun ? null : MAX_DOOMED}
     ), ancestors as (
       select checkpoint_ns, checkpoint_id, jsonb_agg(distinct needed.channel)::text as channels
       from ranked join needed using (checkpoint_ns, checkpoint_id)

@@ -131,7 +131,7 @@ describe('a transaction that is open while a thread is pruned', () => {
         await step('other', 1)
         return early ?? (await find())
       })
-      expect(await carryOut(db, removal, plan!)).toEqual({ checkpoints: 0, blobs: 0, writes: 0 })
+      expect(await carryOut(db, removal, plan!)).toEqual({ checkpoints: 0, blobs: 0, writes: 0, is_all: false })
       expect(await ids('t')).toEqual(['fork', 'cp-3', 'cp-2', 'cp-1'])
     },
   )

@@ -2,7 +2,7 @@ import type { CheckpointCounts } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { z } from 'zod'
-import { findDoomed, type Doomed, type Removal } from './doomed.ts'
+import { findDoomed, MAX_DOOMED, type Doomed, type Removal } from './doomed.ts'
 import { MAX_LOCKED_BYTES, MAX_LOCKED_ROWS, withoutFlush } from './lock-limits.ts'
 import { countDoomed, findOrphanedBlobs, type OrphanedBlob } from './orphaned-blobs.ts'
 
@@ -107,21 +107,25 @@ const keepAncestors = async (
   return { marked_at }
 }
 
-/** Carries out as much of a plan as holds: nobody forked a checkpoint of it or removed something else meanwhile. */
-export const carryOut = async (db: Sql, removal: Removal, doomed: Doomed): Promise<Counts> => {
+/**
+ * Carries out as much of a plan as holds: nobody forked a checkpoint of it or removed something else meanwhile.
+ *
+ * @returns what was removed, and whether that is all of the plan
+ */
+export const carryOut = async (db: Sql, removal: Removal, doomed: Doomed): Promise<Counts & { is_all: boolean }> => {
   const kept = await keepAncestors(db, removal, doomed)
-  if (kept === null || doomed.ids.length === 0) return NOTHING
-  const blobs = await findOrphanedBlobs(db, removal, doomed)
+  if (kept === null) return { ...NOTHING, is_all: false }
+  const blobs = doomed.ids.length === 0 ? [] : await findOrphanedBlobs(db, removal, doomed)
   let done = NOTHING
   let { marked_at } = kept
   for (const part of partsOf(doomed, blobs)) {
     const { marked, is_left, ...counts } = await removePart(db, removal, { ...doomed, marked_at }, part)
-    if (marked === null) break
+    if (marked === null) return { ...done, is_all: false }
     marked_at = marked
     done = sum(done, counts)
     if (is_left) done = sum(done, await removeOrphans(db, removal, doomed, part))
   }
-  return done
+  return { ...done, is_all: true }
 }
 
 /** Before what may go is found anew because none of it could be removed. */
@@ -143,8 +147,10 @@ export const removeCheckpoints = async (
     const doomed = await findDoomed(db, removal)
     if (doomed === null) return { ...removed, has_more: false }
     if (removal.dryRun) return { ...(await countDoomed(db, removal, doomed)), has_more: false }
-    const counts = await carryOut(db, removal, doomed)
+    const { is_all, ...counts } = await carryOut(db, removal, doomed)
     removed = sum(removed, counts)
+    // A plan that holds is what a dry run tells; another would find that some of what stays for others is needed no more.
+    if (is_all && doomed.ids.length < MAX_DOOMED) return { ...removed, has_more: false }
     if (counts.checkpoints === 0) await delay(PAUSE_MS)
   }
   return { ...removed, has_more: true }
