@@ -107,23 +107,43 @@ const keepAncestors = async (
   return { marked_at }
 }
 
+/** What only so many checkpoints have is looked for at once. */
+const MAX_SEARCHED = 500
+
+const slicesOf = (doomed: Doomed): Doomed[] => {
+  const slices = Array.from({ length: Math.ceil(doomed.ids.length / MAX_SEARCHED) }, (_, slice) => slice * MAX_SEARCHED)
+  return slices.map((from) => {
+    const slice = <Value>(values: Value[]) => values.slice(from, from + MAX_SEARCHED)
+    return { ...doomed, namespaces: slice(doomed.namespaces), ids: slice(doomed.ids), bytes: slice(doomed.bytes) }
+  })
+}
+
 /**
- * Carries out as much of a plan as holds: nobody forked a checkpoint of it or removed something else meanwhile.
+ * Carries out as much of a plan as holds, until `deadline`: nobody forked a checkpoint of it or removed something else
+ * meanwhile.
  *
  * @returns what was removed, and whether that is all of the plan
  */
-export const carryOut = async (db: Sql, removal: Removal, doomed: Doomed): Promise<Counts & { is_all: boolean }> => {
+export const carryOut = async (
+  db: Sql,
+  removal: Removal,
+  doomed: Doomed,
+  deadline = Infinity,
+): Promise<Counts & { is_all: boolean }> => {
   const kept = await keepAncestors(db, removal, doomed)
   if (kept === null) return { ...NOTHING, is_all: false }
-  const blobs = doomed.ids.length === 0 ? [] : await findOrphanedBlobs(db, removal, doomed)
   let done = NOTHING
   let { marked_at } = kept
-  for (const part of partsOf(doomed, blobs)) {
-    const { marked, is_left, ...counts } = await removePart(db, removal, { ...doomed, marked_at }, part)
-    if (marked === null) return { ...done, is_all: false }
-    marked_at = marked
-    done = sum(done, counts)
-    if (is_left) done = sum(done, await removeOrphans(db, removal, doomed, part))
+  for (const [index, slice] of slicesOf(doomed).entries()) {
+    if (index > 0 && performance.now() > deadline) return { ...done, is_all: false }
+    const blobs = await findOrphanedBlobs(db, removal, slice)
+    for (const part of partsOf(slice, blobs)) {
+      const { marked, is_left, ...counts } = await removePart(db, removal, { ...slice, marked_at }, part)
+      if (marked === null) return { ...done, is_all: false }
+      marked_at = marked
+      done = sum(done, counts)
+      if (is_left) done = sum(done, await removeOrphans(db, removal, slice, part))
+    }
   }
   return { ...done, is_all: true }
 }
@@ -147,7 +167,7 @@ export const removeCheckpoints = async (
     const doomed = await findDoomed(db, removal)
     if (doomed === null) return { ...removed, has_more: false }
     if (removal.dryRun) return { ...(await countDoomed(db, removal, doomed)), has_more: false }
-    const { is_all, ...counts } = await carryOut(db, removal, doomed)
+    const { is_all, ...counts } = await carryOut(db, removal, doomed, deadline)
     removed = sum(removed, counts)
     // A plan that holds is what a dry run tells; another would find that some of what stays for others is needed no more.
     if (is_all && doomed.ids.length < MAX_DOOMED) return { ...removed, has_more: false }
