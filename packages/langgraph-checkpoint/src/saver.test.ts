@@ -142,7 +142,7 @@ test('a write has its task, the path of it, and an idx that only a special chann
   ])
 })
 
-test('versions sort as text by their number and are never the same twice', () => {
+test('versions sort as text by their number, and no two branches make the same', () => {
   const saver = saverOf('http://127.0.0.1:1')
   const versions: unknown[] = []
   for (let version: number | undefined, count = 0; count < 12; count += 1)
@@ -150,6 +150,36 @@ test('versions sort as text by their number and are never the same twice', () =>
   expect(versions).toEqual(versions.map(String).toSorted())
   expect(saver.getNextVersion(undefined)).not.toBe(saver.getNextVersion(undefined))
   expect(String(saver.getNextVersion(7))).toMatch(/^0{31}8\.\d{16}$/)
+})
+
+test.each([undefined, 7])(
+  'a branch makes one version of %s for all channels of a step, and another one later',
+  async (current) => {
+    const saver = saverOf('http://127.0.0.1:1')
+    const [branch, other] = [saver.getNextVersion.bind(saver), saver.getNextVersion.bind(saver)]
+    const first = branch(current)
+    const others = other(current)
+    expect([branch(current), other(current)]).toEqual([first, others])
+    expect(others).not.toBe(first)
+    const second = branch(first)
+    expect(branch(first)).toBe(second)
+    await Promise.resolve()
+    expect(branch(first)).not.toBe(second)
+  },
+)
+
+test('a saver that is made of this one may have versions of its own', () => {
+  class Marked extends KeelsonSaver {
+    override getNextVersion = (current: number | undefined) => current ?? 1
+  }
+  class Called extends KeelsonSaver {
+    override getNextVersion(current: number | undefined) {
+      return super.getNextVersion(current)
+    }
+  }
+  const options = { baseUrl: 'http://127.0.0.1:1', apiKey: 'key' }
+  expect(new Marked(options).getNextVersion(7)).toBe(7)
+  expect(String(new Called(options).getNextVersion(7))).toMatch(/^0{31}8\./)
 })
 
 test('a saver in a config can be printed', () => {

@@ -17,6 +17,7 @@ import { hasOldSends, load, loadTuple, loadWrites } from './deserialise.ts'
 import { joinJson, parseAnswer } from './json-bytes.ts'
 import { putOrder } from './put-order.ts'
 import { dumpBlobs, dumpMetadata, dumpWrites, isSpecial, jsonWith } from './serialise.ts'
+import { versionsOfBranch } from './versions.ts'
 import { valuesOfHistory, valuesOfTuple, type WireDeltaHistory, type WireTuple } from './wire.ts'
 
 export type KeelsonSaverOptions = ConnectionOptions & {
@@ -38,12 +39,18 @@ const keyOf = ({ thread_id, checkpoint_ns, checkpoint_id }: Place): string =>
   JSON.stringify([thread_id, checkpoint_ns, checkpoint_id])
 
 /**
- * Keeps the checkpoints of LangGraph graphs in Keelson. Versions of channels are unique texts, so that branches of a
- * forked thread never share a value.
+ * Keeps the checkpoints of LangGraph graphs in Keelson. Versions of channels are texts that no other branch of a forked
+ * thread makes, so that branches never share a value.
  */
 export class KeelsonSaver extends BaseCheckpointSaver {
   readonly #connection: Connection
   readonly #inOrder = putOrder()
+
+  // LangGraph binds `getNextVersion` once for each run and each update, so what is got here is one branch's own: two forks
+  // of a checkpoint that go on in the same turn never share a version. TypeScript has no accessor in a method's place.
+  static {
+    Object.defineProperty(this.prototype, 'getNextVersion', { get: versionsOfBranch, configurable: true })
+  }
 
   constructor({ serde, ...options }: KeelsonSaverOptions) {
     super(serde)
@@ -163,14 +170,5 @@ export class KeelsonSaver extends BaseCheckpointSaver {
       return [channel, entry] as const
     })
     return Object.fromEntries(await Promise.all(entries))
-  }
-
-  /** Sorts as text by its number, and differs from what another branch makes of the same version. */
-  override getNextVersion(current: number | undefined): number {
-    const next = current === undefined ? 1 : Number.parseInt(String(current), 10) + 1
-    const random = Math.floor(Math.random() * 1e16)
-    const version = `${String(next).padStart(32, '0')}.${String(random).padStart(16, '0')}`
-    // LangGraph takes texts as well, but its graphs are typed for savers with numbers.
-    return version as unknown as number
   }
 }

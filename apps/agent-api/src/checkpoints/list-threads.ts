@@ -8,6 +8,13 @@ import { secondsKept } from './ttl.ts'
 
 type Query = z.output<typeof ListThreadsRequest>
 type Row = Omit<CheckpointThread, 'metadata'> & { metadata: string }
+type Cursor = string | Pick<CheckpointThread, 'thread_id' | 'updated_at'>
+
+/** A thread that changes moves to the front, so only the position it was read at is where the page before ended. */
+const positionOf = ({ sql }: Pick<Database, 'sql'>, account_id: string, cursor: Cursor) =>
+  typeof cursor === 'string'
+    ? sql`select updated_at, thread_id from agent.threads where account_id = ${account_id} and thread_id = ${cursor}`
+    : sql`${cursor.updated_at}::text::timestamptz, ${cursor.thread_id}`
 
 const refuseUnknownCursor = async (
   { sql }: Pick<Database, 'sql'>,
@@ -20,9 +27,9 @@ const refuseUnknownCursor = async (
 
 /**
  * A page of an account's threads, the last changed first, in one statement. Only the threads of the page are counted.
- * To be deleted is a change: a page after such a thread begins with what changed before that.
+ * To be deleted is a change: a page after the id of such a thread begins with what changed before that.
  *
- * @throws ApiError `invalid_request` when `starting_after` names no thread of the account
+ * @throws ApiError `invalid_request` when `starting_after` is an id, and of no thread of the account
  */
 export const listThreads = async (
   db: Pick<Database, 'sql'>,
@@ -36,8 +43,7 @@ export const listThreads = async (
   const after =
     starting_after === undefined
       ? sql``
-      : sql`and (t.updated_at, t.thread_id) < (
-        select updated_at, thread_id from agent.threads where account_id = ${account_id} and thread_id = ${starting_after})`
+      : sql`and (t.updated_at, t.thread_id) < (${positionOf(db, account_id, starting_after)})`
   const latest = (namespaces: ReturnType<typeof sql>) => sql`
     (select checkpoint_id, metadata, metadata_filter from agent.checkpoints as c
      where c.account_id = ${account_id} and c.thread_id = t.thread_id and ${namespaces} order by checkpoint_id desc limit 1)`
@@ -60,7 +66,7 @@ export const listThreads = async (
       select count(*)::integer as write_count, coalesce(sum(octet_length(blob)), 0) as write_bytes
       from agent.checkpoint_writes as w where w.account_id = ${account_id} and w.thread_id = page.thread_id) as w
     order by updated_at desc, thread_id desc`
-  if (rows.length === 0 && starting_after !== undefined) await refuseUnknownCursor(db, account_id, starting_after)
+  if (rows.length === 0 && typeof starting_after === 'string') await refuseUnknownCursor(db, account_id, starting_after)
   const threads = rows.slice(0, limit).map((row) => ({ ...row, metadata: new JsonText(row.metadata) }))
   return { threads, has_more: rows.length > limit }
 }

@@ -4,7 +4,13 @@ import { given, givenOr } from '../given.ts'
 import { route } from '../route.ts'
 import { textWithin } from '../text.ts'
 import { ThreadId } from './checkpoint-fields.ts'
-import { CheckpointCounts, CheckpointThreadList, CheckpointTtl, PruneResponse } from './checkpoint-threads.ts'
+import {
+  CheckpointCounts,
+  CheckpointThreadList,
+  CheckpointTtl,
+  PruneResponse,
+  ThreadCursor,
+} from './checkpoint-threads.ts'
 
 const tag = 'checkpoints'
 const extension = true
@@ -57,7 +63,7 @@ export const ListThreadsRequest = z
       example: { user_id: 'u-1' },
     }),
     limit: givenOr(z.int().min(1).max(1000), 100),
-    starting_after: given(ThreadId).openapi({ description: 'A thread id: the page begins with the thread after it' }),
+    starting_after: given(ThreadCursor),
   })
   .openapi('ListThreadsRequest')
 

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { FreeFormObject } from '../free-form.ts'
 import { nullable } from '../given.ts'
-import { UtcTimestamp } from '../timestamp.ts'
+import { Timestamp, UtcTimestamp } from '../timestamp.ts'
+import { ThreadId } from './checkpoint-fields.ts'
 
 const count = z.int().min(0).openapi({ example: 12 })
 
@@ -39,6 +40,21 @@ export const CheckpointThread = z
 export const CheckpointThreadList = z
   .object({ threads: z.array(CheckpointThread), has_more: z.boolean() })
   .openapi('CheckpointThreadList')
+
+const ThreadPosition = z.object({ thread_id: ThreadId, updated_at: Timestamp }).openapi({
+  description:
+    'The last thread of the page before: every thread that stays as it is comes once; one that changes meanwhile moves to the front, and comes once at most',
+})
+
+const ThreadNow = ThreadId.openapi({
+  description: 'Where this thread stands now: once it has changed, the list begins anew',
+})
+
+/** After which thread a page of threads begins. */
+export const ThreadCursor = z.union([ThreadPosition, ThreadNow]).openapi({
+  description: 'The page begins with the thread after this one',
+  example: { thread_id: 'thread-7', updated_at: '2026-11-21T09:30:00.123456Z' },
+})
 
 export const CheckpointTtl = z
   .object({
