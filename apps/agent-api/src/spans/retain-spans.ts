@@ -11,33 +11,26 @@ export type Retention = {
 }
 
 const BATCH_SIZE = 1000
-/** A search passes over all that was deleted before it, so it finds spans for many batches. */
-const BATCHES_PER_SEARCH = 50
 
 type Sql = Database['sql']
-type Old = { retentionMs: number; limit: number }
+type Batch = { found: number; deleted: number; newest: string }
 
-/** Where spans are that were recorded too long ago. */
-const findOld = async (sql: Sql, { retentionMs, limit }: Old): Promise<string[]> => {
-  const rows = await sql.begin(async (tx) => {
-    // The summary of created_at by page ranges finds what is old; reading the whole table would not.
-    await tx`set local enable_seqscan = off`
-    return tx<{ ctid: string }[]>`
-      select ctid from agent.spans where created_at < now() - ${retentionMs}::float8 * interval '1 ms' limit ${limit}`
+/** Deletes the oldest spans that nobody holds locked, of those recorded too long ago and not before `from`. */
+const deleteBatch = (sql: Sql, from: string, { retentionMs, batchSize }: Required<Omit<Retention, 'signal'>>) =>
+  sql.begin(async (tx) => {
+    // Where the planner expects less than a batch, it would gather and sort all that is old, however much that is.
+    await tx`set local enable_sort = off`
+    const [batch] = await tx<[Batch]>`
+      with old as (
+        select ctid, created_at from agent.spans
+        where created_at >= ${from}::text::timestamptz and created_at < now() - ${retentionMs}::float8 * interval '1 ms'
+        order by created_at limit ${batchSize} for update skip locked
+      ), gone as (
+        delete from agent.spans where ctid = any(array(select ctid from old)) returning 1
+      )
+      select count(*)::int as found, max(created_at) as newest, (select count(*)::int from gone) as deleted from old`
+    return batch
   })
-  return rows.map(({ ctid }) => ctid)
-}
-
-/** Looks at the age again: meanwhile another span may stand in the place of one that was found. */
-const deleteOld = async (sql: Sql, places: readonly string[], retentionMs: number): Promise<number> => {
-  const { count } = await sql`
-    delete from agent.spans where ctid = any(array(
-      select ctid from agent.spans
-      where ctid = any(${`{${places.map((place) => `"${place}"`).join()}}`}::text::tid[])
-        and created_at < now() - ${retentionMs}::float8 * interval '1 ms'
-      for update skip locked))`
-  return count
-}
 
 /**
  * Deletes old spans of every account in small transactions, with a pause as long as each of them, until none is left or
@@ -49,24 +42,17 @@ export const retainSpans = async (
   { sql }: Pick<Database, 'sql'>,
   { retentionMs, batchSize = BATCH_SIZE, signal }: Retention,
 ): Promise<number> => {
-  const limit = batchSize * BATCHES_PER_SEARCH
   const isStopped = (): boolean => signal?.aborted ?? false
-  const deleteAll = async (places: readonly string[]): Promise<number> => {
-    let deleted = 0
-    for (let from = 0; from < places.length && !isStopped(); from += batchSize) {
-      const startedAt = performance.now()
-      deleted += await deleteOld(sql, places.slice(from, from + batchSize), retentionMs)
-      await delay(performance.now() - startedAt, undefined, { ...(signal && { signal }) }).catch(() => {})
-    }
-    return deleted
-  }
-
   let deleted = 0
+  // Each batch passes once more over what the one before deleted: that marks its index entries, and later runs skip them.
+  let [from, reached] = ['-infinity', '-infinity']
   while (!isStopped()) {
-    const places = await findOld(sql, { retentionMs, limit })
-    const gone = await deleteAll(places)
-    deleted += gone
-    if (places.length < limit || gone === 0) break
+    const startedAt = performance.now()
+    const batch = await deleteBatch(sql, from, { retentionMs, batchSize })
+    deleted += batch.deleted
+    if (batch.found < batchSize || batch.deleted === 0) break
+    ;[from, reached] = [reached, batch.newest]
+    await delay(performance.now() - startedAt, undefined, { ...(signal && { signal }) }).catch(() => {})
   }
   return deleted
 }

@@ -32,7 +32,8 @@ const listSpansQuery = z
         'The most spans to return. A page whose payloads weigh more than 32 MiB is 422: ask for it with a smaller limit',
     }),
     starting_after: Id.optional().openapi({
-      description: 'A span id: the page begins with the span after it; stays fast however deep. Extension',
+      description:
+        'A span id: the page begins after where that span is now. To page while spans are completed, order by what does not change, such as `start_time`; else some are skipped or repeated. Stays fast however deep. Extension',
     }),
     order_by: anyCaseOneOf(['start_time', 'end_time', 'name', 'id']).openapi({
       description: 'The field to sort by; ties by id',

@@ -48,7 +48,9 @@ export const traceQuery = z.object({
   limit: digitsOr(30_000, { minimum: 1, maximum: 50_000 }).openapi({
     description: 'The most spans to return; fewer come where they would fill more than 16 MiB',
   }),
-  starting_after: Id.optional().openapi({ description: 'A span id: the page begins with the span after it' }),
+  starting_after: Id.optional().openapi({
+    description: 'A span id: the page begins after where that span is now, which changes only with its `start_time`',
+  }),
 })
 
 export type Trace = z.infer<typeof Trace>
