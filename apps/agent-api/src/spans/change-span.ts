@@ -1,9 +1,10 @@
 import { END_BEFORE_START } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
-import { ApiError, invalidField } from '@keelson/service-kit'
+import { ApiError, invalidField, notFound } from '@keelson/service-kit'
 import type { Room } from './answered-span.ts'
 import { foldData, SEGMENT, segmentsOf } from './data-log.ts'
-import type { Payload, SpanFacts, SpanPatch, WrittenSpan } from './span-row.ts'
+import type { ReadSpan } from './read-span.ts'
+import type { SpanFacts, SpanPatch, WrittenSpan } from './span-row.ts'
 import type { SpanWriter } from './span-writer.ts'
 import { changeSpans, compactData, MAX_DATA_BYTES } from './write-spans.ts'
 
@@ -33,21 +34,20 @@ const refuseEarlyEnd = (stored: SpanFacts, patch: SpanPatch): void => {
 type Deps = Pick<Database, 'sql'> & {
   writer: SpanWriter
   account_id: string
-  get: (id: string, payloads: readonly Payload[]) => Promise<SpanFacts>
+  read: ReadSpan
   complete: (span: WrittenSpan, room: Room) => Promise<WrittenSpan>
 }
 
 /** Changes the spans of one account. */
-export const spanChanger = ({ sql, writer, account_id, get, complete }: Deps) => {
+export const spanChanger = ({ sql, writer, account_id, read, complete }: Deps) => {
   const compacted = async (row: WrittenSpan, log: string): Promise<WrittenSpan> => {
     const data = foldData(log)
     await compactData({ sql }, { account_id, id: row.id, log, folded: data })
     return { ...row, data }
   }
 
-  /** Of a change that did not apply: says why, or merges `data` here, where the log alone would be too long. */
-  const mergeHere = async (kind: 'put' | 'patch', patch: SpanPatch): Promise<WrittenSpan | null> => {
-    const stored = await get(patch.id, kind === 'put' || patch.data === null ? [] : ['data'])
+  const merged = async (patch: SpanPatch, stored: SpanFacts | undefined): Promise<WrittenSpan | null> => {
+    if (!stored) return notFound('span')
     refuseEarlyEnd(stored, patch)
     if (stored.data === null) return null
     const log = `${stored.data}${SEGMENT}${patch.data}`
@@ -58,6 +58,12 @@ export const spanChanger = ({ sql, writer, account_id, get, complete }: Deps) =>
     const [row] = await changeSpans({ sql }, [{ ...patch, data, account_id }], 'replace', stored.data)
     return row ?? null
   }
+
+  /** Of a change that did not apply: says why, or merges `data` here, where the log alone would be too long. */
+  const mergeHere = (kind: 'put' | 'patch', patch: SpanPatch): Promise<WrittenSpan | null> =>
+    read(patch.id, kind === 'put' || patch.data === null ? [] : ['data'], (stored) => merged(patch, stored), {
+      glance: (stored) => refuseEarlyEnd(stored, patch),
+    })
 
   return async (kind: 'put' | 'patch', patch: SpanPatch, room: Room): Promise<WrittenSpan> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { foldData, saySame, SEGMENT } from './data-log.ts'
+import { foldData, SEGMENT } from './data-log.ts'
+import { saySame } from './say-same.ts'
 
 /** A member in pieces, as its text is made of them. */
 type Member = { name: string; key: string; beforeColon: string; beforeValue: string; value: string; behind: string }
@@ -34,7 +35,19 @@ const patched = (base: Data, patch: Data): Data => {
 }
 
 const space = fc.constantFrom('', '', ' ', '\n\t')
-const key = fc.constantFrom('"a"', '"\\u0061"', '"b"', '"b\\n"', '""', '"__proto__"', '"}"', '"\\ud800"', '"1"')
+const key = fc.constantFrom(
+  '"a"',
+  '"\\u0061"',
+  '"b"',
+  '"b\\n"',
+  '""',
+  '"__proto__"',
+  '"}"',
+  '"\\ud800"',
+  '"1"',
+  '"/"',
+  '"\\/"',
+)
 const value = fc.constantFrom('1', '1.0', '"}"', '"\\""', 'null', '[1,{"a":"]"}]', '{"b" :2}', '12345678901234567890')
 const member = fc
   .record({ key, beforeColon: space, beforeValue: space, value, behind: space })
@@ -68,5 +81,24 @@ test('members say the same in any order and with any white space, and something 
       for (const different of [[changed, ...rest], rest, [...spaced, { ...changed, key: '"more"', name: 'more' }]])
         expect(saySame(text, textOf({ before: '', members: different, after: '' }))).toBe(false)
     }),
+  )
+})
+
+test('members say the same exactly when their last values by name do, also where names come twice', () => {
+  const object = fc.array(member, { maxLength: 5 })
+  const bare = (text: string) => text.replaceAll(' ', '')
+  const known = (members: Member[]) => new Map(distinct(members).map((one) => [one.name, bare(one.value)]))
+  fc.assert(
+    fc.property(object, object, fc.boolean(), (one, another, isRepeat) => {
+      const other = isRepeat ? [...another, ...one] : another
+      const [texts, others] = [known(one), known(other)]
+      const isSame = texts.size === others.size && [...texts].every(([name, text]) => others.get(name) === text)
+      const [left, right] = [one, other].map((members) => textOf({ before: '', members, after: '' })) as [
+        string,
+        string,
+      ]
+      expect([saySame(left, right), saySame(right, left)]).toEqual([isSame, isSame])
+    }),
+    { numRuns: 2000 },
   )
 })

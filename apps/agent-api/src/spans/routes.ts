@@ -3,8 +3,9 @@ import type { Database } from '@keelson/database'
 import { invalidField, uuidv7, type Call, type Service } from '@keelson/service-kit'
 import type { Deps } from '../app.ts'
 import type { Room } from './answered-span.ts'
-import { fairTurns } from './fair-turns.ts'
+import { fairTurns, type InTurn } from './fair-turns.ts'
 import { listSpans } from './list-spans.ts'
+import { keptSpans } from './read-span.ts'
 import { readTrace } from './read-trace.ts'
 import { type Batch, createBatch, isShed, putBatch, TURN_ITEMS } from './span-batch.ts'
 import { newSpanOf, patchOf, presentSpan } from './span-row.ts'
@@ -24,6 +25,14 @@ const batchAnswer = (results: SpanBatchResult[], { respond }: Pick<Call, 'respon
 /** What a batch's answer holds of payloads that its items did not send. */
 const ANSWER_PAYLOAD_BYTES = 16 * 1_048_576
 
+/** Items that have not begun by then are shed, so that the batch is answered while its caller still waits: for 30 s. */
+const BATCH_MS = 25_000
+
+const isOverFor = (call: Call): (() => boolean) => {
+  const end = performance.now() + BATCH_MS
+  return () => call.signal.aborted || performance.now() > end
+}
+
 const roomOf = (call: Call): Room => {
   let left = ANSWER_PAYLOAD_BYTES
   return {
@@ -35,7 +44,7 @@ const roomOf = (call: Call): Room => {
   }
 }
 
-/** Payloads that did not come with their write are read by so many at a time. */
+/** Heavy payloads are read by so many at a time. */
 const HEAVY_READS = 2
 
 /** Lists and traces take a third of the connections, so that slow and heavy ones leave room for writes. */
@@ -49,8 +58,8 @@ export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db'
   const heavyReads = fairTurns(HEAVY_READS)
   const listTurns = fairTurns(listsAtATime(db.sql))
   const batchTurns = fairTurns(BATCH_ITEMS / TURN_ITEMS)
-  const storeOf = (account_id: string) =>
-    spanStore({ sql: db.sql, writer: spanWriter, account_id, inTurn: (work) => heavyReads(account_id, work) })
+  const storeOf = (account_id: string, inTurn: InTurn = (work) => heavyReads(account_id, work)) =>
+    spanStore({ sql: db.sql, writer: spanWriter, account_id, inTurn })
 
   const listInTurn = <T>({ principal, signal }: Call, read: () => Promise<T>): Promise<T> =>
     listTurns(principal.account_id, read, signal)
@@ -60,6 +69,8 @@ export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db'
     maxItemBytes,
     requestId: call.requestId,
     room: roomOf(call),
+    kept: keptSpans(roomOf(call).take),
+    isOver: isOverFor(call),
     inTurn: (work) => batchTurns(call.principal.account_id, work),
   })
 
@@ -79,14 +90,16 @@ export const spanRoutes = (service: Service, { db, spanWriter }: Pick<Deps, 'db'
     batchAnswer(await putBatch(storeOf(call.principal.account_id), batchOf(call)), call),
   )
 
-  service.handle(spans.getSpan, async ({ params, principal }) =>
-    presentSpan(await storeOf(principal.account_id).get(params.span_id)),
-  )
+  service.handle(spans.getSpan, async (call) => {
+    const { account_id } = call.principal
+    const store = storeOf(account_id, (work) => heavyReads(account_id, work, call.signal))
+    return presentSpan(await store.get(call.params.span_id))
+  })
 
   service.handle(spans.updateSpan, async ({ params, body, principal, mustExist }) => {
     refuseOwnParent(params.span_id, body.parent_id)
     const store = storeOf(principal.account_id)
-    if (mustExist) await store.get(params.span_id)
+    if (mustExist) await store.get(params.span_id, [])
     return presentSpan(await store.patch(patchOf(params.span_id, body)))
   })
 

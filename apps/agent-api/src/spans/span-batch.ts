@@ -4,6 +4,7 @@ import { isTransient } from '@keelson/database'
 import { ApiError, itemReader, problemOf, toApiError, uuidv7 } from '@keelson/service-kit'
 import type { Room } from './answered-span.ts'
 import type { InTurn } from './fair-turns.ts'
+import type { KeptSpans } from './read-span.ts'
 import { newSpanOf, patchOf, presentSpan, type WrittenSpan } from './span-row.ts'
 import { WRITER_IS_FULL } from './span-writer.ts'
 import type { spanStore } from './store.ts'
@@ -17,6 +18,10 @@ export type Batch = {
   maxItemBytes: number
   requestId: string
   room: Room
+  /** Keeps what one item has read of a stored span for the others of the same span. */
+  kept: KeptSpans
+  /** Whether nobody waits for the answer any more, or soon will not. */
+  isOver: () => boolean
   /** Does some of the items when their turn has come. */
   inTurn: InTurn
 }
@@ -59,23 +64,37 @@ const bySpan = () => {
   }
 }
 
+/** Made once: it may be the answer to a thousand items. */
+const BATCH_IS_OVER = new ApiError('unavailable', 'The batch takes too long; send the span again', {
+  retryAfterSeconds: 1,
+})
+
 /** What fails one item and would fail the others as well. */
 const failsAll = (thrown: unknown): boolean => thrown === WRITER_IS_FULL || isTransient(thrown)
 
 const outcomesOf = async (batch: Batch, parse: (item: unknown) => Write): Promise<SpanBatchResult[]> => {
-  const { items, maxItemBytes, requestId, inTurn } = batch
+  const { items, maxItemBytes, requestId, isOver, inTurn } = batch
   const written = bySpan()
   const tell = problemTeller(requestId)
   let failure: unknown = null
 
+  const refuseLate = (): void => {
+    if (failure === null && isOver()) failure = BATCH_IS_OVER
+    if (failure !== null) throw failure
+  }
+
   const run = async (item: unknown, index: number): Promise<SpanBatchResult> => {
     let id = idOf(item)
     try {
-      if (failure !== null) throw failure
+      refuseLate()
       refuseTooLarge(item, maxItemBytes)
-      const parsed = parse(item)
+      const { write, ...parsed } = parse(item)
       id = parsed.id
-      const span = await written(parsed)
+      const begin = async () => {
+        refuseLate()
+        return write()
+      }
+      const span = await written({ id, write: begin })
       return { index, id, status: 200, span: presentSpan(span), problem: null, ...omittedOf(span) }
     } catch (error) {
       if (failsAll(error)) failure = error
@@ -110,7 +129,7 @@ export const createBatch = (store: Store, batch: Batch) =>
   runBatch(batch, (item) => {
     const request = readCreate(item)
     const id = request.id ?? uuidv7()
-    return { id, write: () => store.create(newSpanOf(id, request), batch.room) }
+    return { id, write: () => store.create(newSpanOf(id, request), batch.room, batch.kept) }
   })
 
 /** Creates or changes spans, each with an outcome of its own; the last item of an id wins. */

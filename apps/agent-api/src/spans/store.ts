@@ -1,21 +1,12 @@
 import type { Database } from '@keelson/database'
 import { ApiError, notFound } from '@keelson/service-kit'
+import { agree } from './agreement.ts'
 import { type Room, spanCompleter } from './answered-span.ts'
 import { ATTEMPTS, contended, spanChanger } from './change-span.ts'
-import { foldData, saySame } from './data-log.ts'
 import type { InTurn } from './fair-turns.ts'
+import { type KeptSpans, spanReader, type StoredSpan } from './read-span.ts'
 import { type Payload, PAYLOADS, type SpanFacts, type SpanPatch, type WrittenSpan } from './span-row.ts'
 import type { SpanWriter } from './span-writer.ts'
-
-const PLAIN = ['trace_id', 'parent_id', 'task_id', 'name', 'start_time', 'end_time'] as const
-
-/** Whether no fact of a span contradicts what is stored. */
-const agree = (stored: SpanFacts, span: SpanFacts): boolean =>
-  PLAIN.every((field) => stored[field] === null || span[field] === null || stored[field] === span[field]) &&
-  PAYLOADS.every((field) => {
-    const [one, other] = [stored[field], span[field]]
-    return one === null || other === null || saySame(field === 'data' ? foldData(one) : one, other)
-  })
 
 /** A lone span always has room. */
 const ROOM_FOR_ONE: Room = { take: () => true }
@@ -29,35 +20,33 @@ export type SpanStoreDeps = Pick<Database, 'sql'> & {
 
 /** The spans of one account. */
 export const spanStore = ({ sql, writer, account_id, inTurn }: SpanStoreDeps) => {
-  const find = async (id: string, payloads: readonly Payload[]): Promise<SpanFacts | undefined> => {
-    const columns = PAYLOADS.map((field) => (payloads.includes(field) ? field : `null as ${field}`)).join(', ')
-    const [row] = await sql<SpanFacts[]>`
-      select id, trace_id, parent_id, task_id, name, start_time, end_time, ${sql.unsafe(columns)}
-      from agent.spans where account_id = ${account_id} and id = ${id}`
-    return row
-  }
+  const read = spanReader({ sql, account_id, inTurn })
 
   const get = async (id: string, payloads: readonly Payload[] = PAYLOADS): Promise<SpanFacts> =>
-    (await find(id, payloads)) ?? notFound('span')
+    (await read(id, payloads, (span) => span)) ?? notFound('span')
 
   const complete = spanCompleter({ sql, account_id, inTurn })
-  const change = spanChanger({ sql, writer, account_id, get, complete })
+  const change = spanChanger({ sql, writer, account_id, read, complete })
 
   return {
     get,
 
     /**
      * Adds a span, or the facts that an existing one did not have yet.
+     * @param kept where the items of a batch find what others of them have read
      * @throws ApiError `span_exists` when a fact differs from what is stored
      */
-    async create(span: SpanFacts, room = ROOM_FOR_ONE): Promise<WrittenSpan> {
+    async create(span: SpanFacts, room = ROOM_FOR_ONE, kept?: KeptSpans): Promise<WrittenSpan> {
       const given = PAYLOADS.filter((field) => span[field] !== null)
+      const compare = (stored: StoredSpan | undefined) => {
+        if (stored && !agree(stored, span)) throw new ApiError('span_exists')
+        return stored
+      }
       let write = { ...span, account_id }
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
         const row = await writer.create(write)
         if (row) return complete(row, room)
-        const stored = await find(span.id, given)
-        if (stored && !agree(stored, span)) throw new ApiError('span_exists')
+        const stored = await read(span.id, given, compare, { kept, glance: compare })
         // The statement compares texts, so what says the same is given in the words that are stored.
         const { input, output, data } = stored ?? span
         write = { ...write, input: input ?? span.input, output: output ?? span.output, data: data ?? span.data }
