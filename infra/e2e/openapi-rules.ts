@@ -29,8 +29,8 @@ export const RULES: Record<string, (parts: Parts) => Parts> = {
   updateSpan: inBody((change) => without(change, 'start_time', 'end_time')),
   createSpanBatch: endlessItems,
   putSpanBatch: endlessItems,
-  // Only a position that a list has answered is right.
-  listThreads: inBody((body) => without(body, 'starting_after')),
+  // An id must be that of a thread; a position may be any.
+  listThreads: inBody((body) => (typeof body['starting_after'] === 'string' ? without(body, 'starting_after') : body)),
   pruneCheckpoints: inBody((body) => ({ ...body, keep_last: 1 })),
   createWebhookTrigger: inBody((body) => ({ ...ofOneAgent(body), source: 'github' })),
   createAgentApiKey: inBody((body) => ({ ...ofOneAgent(body), api_key: body['api_key'] ?? 'a-signing-secret' })),
