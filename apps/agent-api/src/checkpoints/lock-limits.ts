@@ -7,7 +7,7 @@ export const MAX_LOCKED_ROWS = 1000
 export const MAX_LOCKED_BYTES = 2 * 1024 * 1024
 
 /** Checkpoints of a thread that weigh no more, each with 1 KiB for its row, are deleted at once: 5 to 60 ms. */
-export const MAX_DELETED_BYTES = 48 * 1024 * 1024
+export const MAX_DELETED_AT_ONCE_BYTES = 48 * 1024 * 1024
 
 /**
  * For a statement that deletes what nobody can see any more: its lock ends before the disk has it. What a crash brings back

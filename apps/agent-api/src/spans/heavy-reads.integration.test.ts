@@ -1,10 +1,10 @@
-import { connect } from '@keelson/database'
 import { eventually } from '@keelson/testing'
 import { afterAll, expect, test } from 'vitest'
 import { testApp } from '../test-app.fixture.ts'
+import { outsideOf } from './held-up.fixture.ts'
 
 const app = await testApp()
-const outside = connect({ url: app.url, applicationName: 'outside', maxConnections: 2 })
+const outside = outsideOf(app)
 afterAll(async () => {
   await outside[Symbol.asyncDispose]()
   await app[Symbol.asyncDispose]()
@@ -25,14 +25,6 @@ const account = async (): Promise<Client> => {
   await client.createSpan({ body: { ...SPAN, id: 'heavy', input: HEAVY, data: HEAVY } })
   await client.createSpan({ body: { ...SPAN, id: 'light', data: LIGHT } })
   return client
-}
-
-/** How many statements have a connection of the service, while none of them can go on. */
-const inFlight = async (): Promise<number> => {
-  const waiting = await outside.sql`
-    select from pg_stat_activity
-    where datname = current_database() and application_name = 'test' and wait_event_type = 'Lock'`
-  return waiting.length
 }
 
 /** Holds up all that reads payloads which are kept outside their rows, until `meanwhile` is over: the rest goes on. */
@@ -59,11 +51,11 @@ test.each([
     const asked: Promise<unknown>[] = []
     await payloadsHeldUp(async () => {
       asked.push(...Array.from({ length: ASKED }, () => read(busy)))
-      await eventually(async () => expect(await inFlight()).toBe(HEAVY_READS))
+      await eventually(async () => expect(await outside.inFlight()).toBe(HEAVY_READS))
       const light = { span_id: 'light' }
       expect(await quiet.getSpan({ params: light })).toMatchObject({ data: LIGHT })
       expect(await busy.updateSpan({ params: light, body: { data: { b: 2 } } })).toMatchObject({ data: { a: 1, b: 2 } })
-      expect(await inFlight()).toBe(HEAVY_READS)
+      expect(await outside.inFlight()).toBe(HEAVY_READS)
     })
     const answers = await Promise.all(asked)
     for (const answer of answers.filter((one) => one !== 'refused'))
@@ -75,6 +67,6 @@ test('a span whose other facts contradict is refused without reading its payload
   const client = await account()
   await payloadsHeldUp(async () => {
     await expect(client.createSpan({ body: { ...again, name: 'other' } })).rejects.toMatchObject({ status: 409 })
-    expect(await inFlight()).toBe(0)
+    expect(await outside.inFlight()).toBe(0)
   })
 })

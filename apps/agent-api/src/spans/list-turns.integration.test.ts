@@ -1,10 +1,10 @@
-import { connect } from '@keelson/database'
 import { eventually } from '@keelson/testing'
 import { afterAll, expect, test } from 'vitest'
 import { testApp } from '../test-app.fixture.ts'
+import { outsideOf } from './held-up.fixture.ts'
 
 const app = await testApp()
-const outside = connect({ url: app.url, applicationName: 'outside', maxConnections: 2 })
+const outside = outsideOf(app)
 afterAll(async () => {
   await outside[Symbol.asyncDispose]()
   await app[Symbol.asyncDispose]()
@@ -19,14 +19,6 @@ const account = async (): Promise<Client> => {
   const client = await app.client()
   await client.createSpan({ body: { id: 'first', trace_id: 't', name: 'n', start_time: '2026-01-01' } })
   return client
-}
-
-/** How many statements on spans have a connection of the service, while none can go on. */
-const inFlight = async (): Promise<number> => {
-  const waiting = await outside.sql`
-    select from pg_stat_activity
-    where datname = current_database() and application_name = 'test' and wait_event_type = 'Lock'`
-  return waiting.length
 }
 
 /** Holds up all that reads or writes spans until `meanwhile` is over. */
@@ -50,9 +42,9 @@ test.each([
   const asked: Promise<unknown>[] = []
   await heldUp(async () => {
     asked.push(...Array.from({ length: ASKED }, () => read(busy)))
-    await eventually(async () => expect(await inFlight()).toBe(PLACES))
+    await eventually(async () => expect(await outside.inFlight()).toBe(PLACES))
     asked.push(quiet.updateSpan({ params: { span_id: 'first' }, body: { output: {} } }))
-    await eventually(async () => expect(await inFlight()).toBe(PLACES + 1))
+    await eventually(async () => expect(await outside.inFlight()).toBe(PLACES + 1))
   })
   expect(await Promise.all(asked)).toHaveLength(ASKED + 1)
 })
@@ -64,7 +56,7 @@ test('an account that asks for many lists is not before another that asks for on
   await heldUp(async () => {
     asked.push(...Array.from({ length: ASKED }, () => busy.listSpans({}).then(() => (answered += 1))))
     asked.push(quiet.listSpans({}).then(() => expect(answered).toBeLessThan(ASKED / 2)))
-    await eventually(async () => expect(await inFlight()).toBe(PLACES))
+    await eventually(async () => expect(await outside.inFlight()).toBe(PLACES))
   })
   await Promise.all(asked)
   expect(answered).toBe(ASKED)

@@ -1,5 +1,5 @@
-import { isObject, eachMember, nameAt } from './json-members.ts'
 import { QUOTE, spaceEnd, stringEnd } from '@keelson/contracts/json'
+import { eachMember, isObject, nameAt } from './json-members.ts'
 
 /** Where the tokens of one JSON text end in another that has the same from there on; -1 where it has others. */
 const tokensEnd = (one: string, other: string, from: number): number => {
