@@ -12,15 +12,18 @@ const NOT_INSTALLED = ['redis', 'bullmq-otel', '@valkey/valkey-glide', 'pg-nativ
 
 const LOADING_MS = 2000
 
-/** Its memory is to be the same however many deployments are under way: what steps leave behind is collected soon. */
-const COLLECTED_SOON = '@keelson/deployer'
+const DEPLOYER = '@keelson/deployer'
+
+/**
+ * By how many percent the old generation may grow before it is collected; a deployer's memory is to be the same however
+ * many deployments are under way.
+ */
+const growthOf = (name: string): number => (name === DEPLOYER ? 10 : 40)
 
 // What survives while modules load would grow the young generation to its largest, 30 MB that an idle process holds for
-// nothing; from then on it grows with the work again, or the old one may grow by a tenth before it is collected.
+// nothing; from then on it grows with the work again, but for a deployer's.
 const afterLoading = (name: string): string =>
-  name === COLLECTED_SOON
-    ? `__setFlag('--heap-growing-percent=10')`
-    : `setTimeout(__setFlag, ${LOADING_MS}, '--semi-space-growth-factor=2').unref()`
+  name === DEPLOYER ? '' : `setTimeout(__setFlag, ${LOADING_MS}, '--semi-space-growth-factor=2').unref()`
 
 // CommonJS inside an ES module still expects the first three.
 const bannerOf = (name: string): string => `import { createRequire as __createRequire } from 'node:module'
@@ -29,6 +32,7 @@ const __filename = import.meta.filename
 const __dirname = import.meta.dirname
 import { setFlagsFromString as __setFlag } from 'node:v8'
 __setFlag('--semi-space-growth-factor=1')
+__setFlag('--heap-growing-percent=${growthOf(name)}')
 ${afterLoading(name)}`
 
 const bundle = async (app: string, name: string, dist: string, plugins: Plugin[]) => {
