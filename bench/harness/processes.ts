@@ -1,12 +1,16 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { NODE_FLAGS } from '@keelson/local-stack'
+import { NODE_ENVIRONMENT, NODE_FLAGS } from '@keelson/local-stack'
 import type { Load, Loaded } from './load-process.ts'
 import type { Offered, OpenLoad } from './open-loop-process.ts'
 
 export type Started<Told> = Told & Disposable & { pid: number }
 
 const forked = (file: URL, args: readonly string[] = []): ChildProcess =>
-  fork(file, args, { execArgv: NODE_FLAGS, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  fork(file, args, {
+    execArgv: NODE_FLAGS,
+    env: { ...process.env, ...NODE_ENVIRONMENT },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
 
 const nextMessage = (child: ChildProcess): Promise<unknown> =>
   new Promise((resolve, reject) => {

@@ -9,6 +9,7 @@ import {
   createServiceUser,
   freePort,
   keepProcess,
+  NODE_ENVIRONMENT,
   NODE_FLAGS,
   SERVICES,
   waitUntilReady,
@@ -85,6 +86,7 @@ export const startServices = async (
     const file = join(ROOT, service.bundle.replace('/dist/', '/src/').replace(/\.js$/, '.ts'))
     const env = {
       PATH: process.env['PATH'],
+      ...NODE_ENVIRONMENT,
       HOST: '127.0.0.1',
       PORT: String(port[name]),
       METRICS_PORT: String(port[name] + METRICS_OFFSET),

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { NODE_FLAGS } from '@keelson/local-stack'
+import { NODE_ENVIRONMENT, NODE_FLAGS } from '@keelson/local-stack'
 import { parse, parseAllDocuments } from 'yaml'
 import { composeProblems, manifestProblems } from './manifest-schemas.ts'
 import { ROOT } from './run-start.ts'
@@ -106,8 +106,9 @@ test('every process of the compose file is read-only, unprivileged and without c
   for (const service of ours) expect(service).toMatchObject({ read_only: true, user: '65532:65532', cap_drop: ['ALL'] })
 })
 
-test('the images start Node with the flags that services are started with here', async () => {
+test('the images start Node with the flags and the environment that services are started with here', async () => {
   const dockerfile = await readFile(join(ROOT, 'infra/Dockerfile'), 'utf8')
   const options = /NODE_OPTIONS="(.*)"/.exec(dockerfile)?.[1]?.split(' ')
   expect(options).toEqual(expect.arrayContaining(NODE_FLAGS))
+  for (const [name, value] of Object.entries(NODE_ENVIRONMENT)) expect(dockerfile).toContain(` ${name}=${value} `)
 })

@@ -8,6 +8,7 @@ export { startService, waitUntilReady } from './service-process.ts'
 export { createServiceUser } from './service-user.ts'
 export {
   METRICS_OFFSET,
+  NODE_ENVIRONMENT,
   NODE_FLAGS,
   SERVICES,
   type Service,

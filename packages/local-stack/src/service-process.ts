@@ -2,7 +2,15 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { keepProcess, type KeptProcess } from './kept-process.ts'
-import { localUrl, METRICS_OFFSET, NODE_FLAGS, SERVICES, type Service, type StackEnvironment } from './services.ts'
+import {
+  localUrl,
+  METRICS_OFFSET,
+  NODE_ENVIRONMENT,
+  NODE_FLAGS,
+  SERVICES,
+  type Service,
+  type StackEnvironment,
+} from './services.ts'
 
 const READY_DEADLINE_MS = 60_000
 const NAME_WIDTH = Math.max(...SERVICES.map(({ name }) => name.length))
@@ -26,7 +34,8 @@ export const startService = (root: string, service: Service, stack: StackEnviron
     METRICS_PORT: String(port + METRICS_OFFSET),
     DRAIN_TIMEOUT: '10s',
   }
-  const env = { PATH, HOME, TMPDIR, LOG_LEVEL, NODE_OPTIONS, NODE_COMPILE_CACHE, ...listen, ...service.env(stack) }
+  const passed = { PATH, HOME, TMPDIR, LOG_LEVEL, NODE_OPTIONS, NODE_COMPILE_CACHE }
+  const env = { ...passed, ...NODE_ENVIRONMENT, ...listen, ...service.env(stack) }
   const started = keepProcess([process.execPath, ...NODE_FLAGS, join(root, service.bundle)], {
     env,
     stopSignal: 'TERM',

@@ -26,6 +26,9 @@ export type Service = {
  */
 export const NODE_FLAGS = ['--max-semi-space-size=32']
 
+/** For glibc, here as in the images: with an arena for every few threads a busy service holds a tenth more memory. */
+export const NODE_ENVIRONMENT = { MALLOC_ARENA_MAX: '1' }
+
 /** A service's metrics are served on its port plus this. */
 export const METRICS_OFFSET = 1000
 
