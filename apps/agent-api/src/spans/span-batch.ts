@@ -1,6 +1,6 @@
 import { JsonText, type Problem } from '@keelson/contracts'
 import { CreateSpanRequest, PutSpanRequest, type SpanBatchResult } from '@keelson/contracts/agent'
-import { isTransient } from '@keelson/database'
+import { isBlocked, isTransient } from '@keelson/database'
 import { ApiError, itemReader, problemOf, toApiError, uuidv7 } from '@keelson/service-kit'
 import type { Room } from './answered-span.ts'
 import type { InTurn } from './fair-turns.ts'
@@ -54,11 +54,18 @@ const problemTeller = (requestId: string) => {
   }
 }
 
-/** Runs the writes of one span one after the other, those of different spans together. */
+/**
+ * Runs the writes of one span one after the other, those of different spans together. Where one waited in vain for
+ * whoever holds its row, so would those behind it.
+ */
 const bySpan = () => {
-  const last = new Map<string, Promise<unknown>>()
+  const last = new Map<string, Promise<WrittenSpan>>()
   return ({ id, write }: Write): Promise<WrittenSpan> => {
-    const written = last.get(id)?.then(write, write) ?? write()
+    const unlessBlocked = (error: unknown) => {
+      if (isBlocked(error)) throw error
+      return write()
+    }
+    const written = last.get(id)?.then(write, unlessBlocked) ?? write()
     last.set(id, written)
     return written
   }
@@ -70,7 +77,7 @@ const BATCH_IS_OVER = new ApiError('unavailable', 'The batch takes too long; sen
 })
 
 /** What fails one item and would fail the others as well. */
-const failsAll = (thrown: unknown): boolean => thrown === WRITER_IS_FULL || isTransient(thrown)
+const failsAll = (thrown: unknown): boolean => thrown === WRITER_IS_FULL || (isTransient(thrown) && !isBlocked(thrown))
 
 const outcomesOf = async (batch: Batch, parse: (item: unknown) => Write): Promise<SpanBatchResult[]> => {
   const { items, maxItemBytes, requestId, isOver, inTurn } = batch

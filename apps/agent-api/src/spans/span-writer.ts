@@ -24,12 +24,16 @@ export type SpanWriterOptions = {
   lanes?: number
   /** What the spans that wait for their commit may weigh together. */
   maxQueuedBytes?: number
-  /** How long a write may wait for Postgres before it is answered 503. */
+  /** How long a statement may take before all whose spans it writes are answered 503. */
   stallMs?: number
 }
 
 /** Made once: whoever is refused for want of room must not need any. */
 export const WRITER_IS_FULL = new ApiError('unavailable', 'Too many spans are waiting to be written', {
+  retryAfterSeconds: 1,
+})
+
+const NO_ANSWER = new ApiError('unavailable', 'The database does not answer; the span may still be written', {
   retryAfterSeconds: 1,
 })
 
@@ -78,7 +82,7 @@ export const spanWriter = (
       if (queuedBytes() + bytes > maxQueuedBytes) throw WRITER_IS_FULL
       return await queues[kind].submit(write.account_id, write, bytes)
     } catch (error) {
-      throw error instanceof Overloaded ? WRITER_IS_FULL : error
+      throw error instanceof Overloaded ? NO_ANSWER : error
     }
   }
   return {
