@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CrashStack } from './crash.ts'
 
-/** What a span was acknowledged with, as JSON text. */
+/** What a span was acknowledged with, as JSON text; one with an output was completed as well. */
 type Facts = { input: string; output?: string }
 
 export type Tally = { spans: number; statuses: Record<string, number>; problems: string[] }
@@ -15,14 +15,15 @@ const spanOf = (id: string) =>
 
 /** What was acknowledged and is not stored as it was. */
 const lostOf = async ({ db, account_id }: CrashStack, acknowledged: ReadonlyMap<string, Facts>): Promise<string[]> => {
-  const rows = await db.sql<{ id: string; input: string; output: string | null; whole: boolean }[]>`
-    select id, input, output, name = 'n' and trace_id = 'crash' and start_time = '2026-01-01T00:00:00.000001Z' as whole
+  const rows = await db.sql<{ id: string; input: string; output: string | null; whole: boolean; ended: boolean }[]>`
+    select id, input, output, end_time is not distinct from '2026-01-02T00:00:00Z' as ended, name = 'n' and trace_id = 'crash' and start_time = '2026-01-01T00:00:00.000001Z' as whole
     from agent.spans where account_id = ${account_id}`
   const stored = new Map(rows.map((row) => [row.id, row]))
   return [...acknowledged].flatMap(([id, { input, output }]) => {
     const row = stored.get(id)
     if (!row) return [`${id} was acknowledged and is missing`]
-    const isWhole = row.whole && row.input === input && (output === undefined || row.output === output)
+    const isComplete = row.ended && row.output === output
+    const isWhole = row.whole && row.input === input && (output === undefined || isComplete)
     return isWhole ? [] : [`${id} is not as it was acknowledged`]
   })
 }
@@ -65,7 +66,7 @@ export const startClients = (stack: CrashStack, clients: number) => {
     if (!(await untilAcknowledged('POST', '/spans', spanOf(id)))) return
     acknowledged.set(id, { input: inputOf(id) })
     const output = `{"done":"${id}"}`
-    if (await untilAcknowledged('PATCH', `/spans/${id}`, `{"output":${output},"end_time":"2026-01-02"}`))
+    if (await untilAcknowledged('PATCH', `/spans/${id}`, `{"output":${output},"end_time":"2026-01-02T00:00:00Z"}`))
       acknowledged.set(id, { input: inputOf(id), output })
   }
 

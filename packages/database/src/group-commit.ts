@@ -35,9 +35,9 @@ const SOON_MS = 50
 const BESIDE_SHARE = 1 / 3
 
 /**
- * Coalesces concurrent writes into one statement per free lane. There is no timer: what arrives in one turn of the event
- * loop is written at its end, and whatever arrives while statements are in flight forms the next batch. A lone caller
- * waits for nobody, and for no turn to end either. A caller is answered after its own rows are committed. Accounts take
+ * Coalesces concurrent writes into one statement per free lane. No timer gathers them: what arrives in one turn of the
+ * event loop is written at its end, and whatever arrives while statements are in flight forms the next batch, which goes
+ * beside them once it is large enough. A lone caller waits for nobody, and after another lone one for no turn to end either. A caller is answered after its own rows are committed. Accounts take
  * turns, so a busy one cannot starve the others.
  */
 export type GroupCommit<Item, Result> = {
@@ -147,10 +147,11 @@ const limitsFor = ({ maxItems, fewItems = maxItems, maxBytes }: Limits, waiting:
 })
 
 /**
- * Every statement costs a flush of the log, and flushes wait for each other: a small one beside others takes its turn
- * from the next large one. Where the log is slow that costs many callers a third of their rate.
+ * Whether so many items should be written beside what is in flight. Every statement costs a flush of the log, and flushes
+ * wait for each other: a small one takes its turn from the next large one. Where the log is slow that costs many callers
+ * a third of their rate.
  */
-const isWorthAStatement = (waiting: number, share: number): boolean => waiting > 0 && waiting >= share
+const isWorthAStatement = (waiting: number, least: number): boolean => waiting > 0 && waiting >= least
 
 export const groupCommit = <Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> => {
   const { stallMs, soonMs = SOON_MS, maxQueuedBytes, besideShare = BESIDE_SHARE } = options

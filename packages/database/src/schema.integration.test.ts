@@ -88,3 +88,20 @@ test('ids that rows are found and ordered by compare byte by byte, so that they 
     where n.nspname in ('identity', 'platform', 'agent') and p.contype = 'p' and c.collname <> 'C'`
   expect([...columns]).toEqual([])
 })
+
+test('spans are stored for their writes: payloads as text in lz4 where the server has it, room for patches, no index they touch', async () => {
+  const { sql } = database.db
+  const [table] = await sql<[{ options: string; compression: string }]>`
+    select array_to_string(reloptions, ',') as options, (
+      select string_agg(attname || ' ' || format_type(atttypid, null) || ' ' || attcompression::text, ', ' order by attname)
+      from pg_attribute where attrelid = c.oid and attname in ('input', 'output', 'data')) as compression
+    from pg_class c where oid = 'agent.spans'::regclass`
+  expect(table.options).toContain('fillfactor=')
+  const [lz4] = await sql`select from pg_settings where name = 'default_toast_compression' and 'lz4' = any(enumvals)`
+  const method = lz4 ? 'l' : ''
+  expect(table.compression).toBe(`data text ${method}, input text ${method}, output text ${method}`)
+  const patched = await sql`
+    select indexdef from pg_indexes where schemaname = 'agent' and tablename = 'spans'
+      and indexdef ~ '\\m(end_time|input|output|data|data_bytes)\\M'`
+  expect([...patched]).toEqual([])
+})

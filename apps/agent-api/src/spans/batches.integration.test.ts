@@ -75,6 +75,22 @@ describe.each(['createSpanBatch', 'putSpanBatch'] as const)('%s', (operation) =>
   })
 })
 
+test('a span is never its own parent, by whichever operation', async () => {
+  const { id } = await client.createSpan({ body: span('no parent') })
+  const own = { id: 'own', parent_id: 'own' }
+  const wrong = { path: 'parent_id', message: 'must not be the span itself' }
+  for (const operation of ['createSpanBatch', 'putSpanBatch'] as const) {
+    const { results } = await client[operation]({ body: { spans: [span('own', own)] } })
+    expect(results[0]?.problem).toMatchObject({ status: 422, errors: [wrong] })
+  }
+  const alone = await Promise.all([
+    client.raw(spans.createSpan, { body: span('own', own) }),
+    client.raw(spans.updateSpan, { params: { span_id: id }, body: { parent_id: id } }),
+  ])
+  for (const { status, text } of alone) expect([status, JSON.parse(text)]).toMatchObject([422, { errors: [wrong] }])
+  expect((await client.raw(spans.getSpan, { params: { span_id: 'own' } })).status).toBe(404)
+})
+
 describe('a repeated id', () => {
   test('folds when created: agreeing items add up, a contradiction is 409 and changes nothing', async () => {
     const items = [

@@ -46,9 +46,8 @@ export const spanChanger = ({ sql, writer, account_id, read, complete }: Deps) =
     return { ...row, data }
   }
 
-  const merged = async (patch: SpanPatch, stored: SpanFacts | undefined): Promise<WrittenSpan | null> => {
-    if (!stored) return notFound('span')
-    refuseEarlyEnd(stored, patch)
+  /** Merges `data` here, where the log alone would be too long; `null` where it would not be any more. */
+  const mergeHere = async (patch: SpanPatch, stored: SpanFacts): Promise<WrittenSpan | null> => {
     if (stored.data === null) return null
     const log = `${stored.data}${SEGMENT}${patch.data}`
     if (Buffer.byteLength(log) <= MAX_DATA_BYTES) return null
@@ -59,15 +58,20 @@ export const spanChanger = ({ sql, writer, account_id, read, complete }: Deps) =
     return row ?? null
   }
 
-  /** Of a change that did not apply: says why, or merges `data` here, where the log alone would be too long. */
-  const mergeHere = (kind: 'put' | 'patch', patch: SpanPatch): Promise<WrittenSpan | null> =>
-    read(patch.id, kind === 'put' || patch.data === null ? [] : ['data'], (stored) => merged(patch, stored), {
-      glance: (stored) => refuseEarlyEnd(stored, patch),
-    })
+  /** Of a change that did not apply: says why it cannot, or tries another way; `null` where it may apply by now. */
+  const retry = (kind: 'put' | 'patch', patch: SpanPatch): Promise<WrittenSpan | null> => {
+    const isMerge = kind === 'patch' && patch.data !== null
+    const glance = (stored: SpanFacts | undefined): SpanFacts => {
+      if (!stored) return notFound('span')
+      refuseEarlyEnd(stored, patch)
+      return stored
+    }
+    return read(patch.id, isMerge ? ['data'] : [], (stored) => mergeHere(patch, glance(stored)), { glance })
+  }
 
   return async (kind: 'put' | 'patch', patch: SpanPatch, room: Room): Promise<WrittenSpan> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const row = (await writer[kind]({ ...patch, account_id })) ?? (await mergeHere(kind, patch))
+      const row = (await writer[kind]({ ...patch, account_id })) ?? (await retry(kind, patch))
       if (row === null) continue
       const span = await complete(row, room)
       return span.data !== null && isDueForCompaction(span.data) ? compacted(span, span.data) : span

@@ -10,7 +10,7 @@ const never: IsEnough = () => false
 
 /**
  * Tells the members of an object's text in their order.
- * @returns the index behind the last value; -1 of none, and of those after which it is enough
+ * @returns the index just behind the last value; -1 where the object is empty or `isEnough` ended the walk
  */
 export const eachMember = (object: string, onMember: OnMember, isEnough = never): number => {
   let escape = object.indexOf('\\')

@@ -9,7 +9,7 @@ type Sizes = { input_bytes: number | null; output_bytes: number | null; data_byt
 type Row = Omit<SpanFacts, 'trace_id'> & Sizes & { page_rows?: number }
 type Summary = { span_count: number; start_time: string | null; end_time: string | null; cursor_known: boolean }
 
-/** A page weighs no more than this, but always holds one span. */
+/** A page ends with the span that makes it so heavy. */
 const PAGE_BYTES = 16 * 1_048_576
 
 /** What a span weighs in an answer beside its texts: names of fields, times and numbers. */

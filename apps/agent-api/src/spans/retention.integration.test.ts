@@ -29,13 +29,30 @@ const left = async () => {
   return Object.fromEntries(rows.map(({ days, count }) => [days, count]))
 }
 
-test('old spans go in batches, however many, and young ones stay', async () => {
+/** How many spans each statement deletes from now on. */
+const watchDeletes = async () => {
+  await app.db.sql.unsafe(`
+    create table deletes (count int);
+    create function note_delete() returns trigger language plpgsql as
+      $$ begin insert into deletes select count(*) from gone; return null; end $$;
+    create trigger note_delete after delete on agent.spans
+      referencing old table as gone for each statement execute function note_delete()`)
+  return async () => {
+    const rows = await app.db.sql<{ count: number }[]>`select count from deletes`
+    await app.db.sql`drop trigger note_delete on agent.spans`
+    return rows.map(({ count }) => count)
+  }
+}
+
+test('old spans go in small batches, however many, and young ones stay', async () => {
+  const deletes = await watchDeletes()
   await recorded(250, 40)
   await recorded(100, 31)
   await recorded(70, 29)
   await recorded(5, 0)
   expect(await retainSpans(app.db, { retentionMs: 30 * DAY_MS, batchSize: 3 })).toBe(350)
   expect(await left()).toEqual({ 0: 5, 29: 70 })
+  expect(Math.max(...(await deletes()))).toBe(3)
   expect(await retainSpans(app.db, { retentionMs: 30 * DAY_MS })).toBe(0)
 })
 
@@ -122,9 +139,11 @@ test('a batch passes over what the one before deleted and no more, even while a 
 })
 
 test('it stops between two batches when it is told to', async () => {
-  await recorded(10, 40)
-  expect(await retainSpans(app.db, { retentionMs: DAY_MS, signal: AbortSignal.abort() })).toBe(0)
-  expect(await left()).toEqual({ 40: 10 })
+  await recorded(1000, 40)
+  const stopped = await retainSpans(app.db, { retentionMs: DAY_MS, batchSize: 1, signal: AbortSignal.timeout(50) })
+  expect(stopped).toBeGreaterThan(0)
+  expect(await left()).toEqual({ 40: 1000 - stopped })
+  expect(stopped).toBeLessThan(1000)
 })
 
 test('the scheduled job does it again and again', async () => {

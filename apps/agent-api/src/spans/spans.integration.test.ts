@@ -75,7 +75,7 @@ describe('create', () => {
     expect(await client.getSpan({ params: { span_id: stored.id } })).toEqual(stored)
   })
 
-  const send = async (method: string, path: string, body: string) => {
+  const send = async (method: string, path: string, body: string | null = null) => {
     const headers = { ...client.headers, 'content-type': 'application/json' }
     const response = await app.service.fetch(new Request(`http://x${path}`, { method, headers, body }))
     return { status: response.status, text: await response.text() }
@@ -108,17 +108,21 @@ describe('create', () => {
     expect(await problem(client.createSpan({ body }))).toMatchObject({ status: 422, errors: [{ path: 'end_time' }] })
   })
 
-  test('payloads come back as the text that was sent', async () => {
+  test('payloads come back as the text that was sent, alone, in lists, in traces and in batches', async () => {
     const text = '{"big":12345678901234567890,"one":1.0,"z":{"nul":"\\u0000","half":"\\ud800"},"a":[1E2, -0 ] }'
-    const body = `{"id":"verbatim","name":"n","trace_id":"t1","start_time":"${START}","input":${text},"output":[${text}],"data":${text}}`
-    const headers = { ...client.headers, 'content-type': 'application/json' }
-    const sent = await app.service.fetch(new Request('http://x/spans', { method: 'POST', headers, body }))
-    const read = await app.service.fetch(new Request('http://x/spans/verbatim', { headers }))
-    for (const response of [sent, read]) {
-      const answer = await response.text()
-      expect(answer).toContain(`"input":${text},`)
-      expect(answer).toContain(`"output":[${text}],`)
-      expect(answer).toContain(`"data":${text}}`)
+    const span = `{"id":"verbatim","name":"n","trace_id":"verbatim","start_time":"${START}","input":${text},"output":[${text}],"data":${text}}`
+    const batch = `{"spans":[${span}]}`
+    for (const [method, path, body] of [
+      ['POST', '/spans', span],
+      ['POST', '/spans/batch', batch],
+      ['PUT', '/spans/batch', batch],
+      ['GET', '/spans/verbatim'],
+      ['GET', '/spans?trace_id=verbatim'],
+      ['GET', '/traces/verbatim?include=payload'],
+    ] as const) {
+      const answer = await send(method, path, body)
+      expect([path, answer.status]).toEqual([path, 200])
+      expect(answer.text).toContain(`"input":${text},"output":[${text}],"data":${text}}`)
     }
   })
 
@@ -172,6 +176,13 @@ describe('patch', () => {
 
   test('{} changes nothing', async () => {
     expect(await patched({ input: { a: 1 } }, {})).toMatchObject({ input: { a: 1 }, output: null })
+  })
+
+  test('a completed span never goes back to running', async () => {
+    const end_time = '2026-01-01T11:00:00Z'
+    expect(await patched({ end_time }, { end_time: null, output: { a: 1 } })).toMatchObject({ end_time })
+    const { id } = await client.createSpan({ body: span('p', { end_time }) })
+    expect(await client.createSpan({ body: span('p', { id, end_time: null }) })).toMatchObject({ end_time })
   })
 
   test('an end before the stored start is 422 and changes nothing', async () => {

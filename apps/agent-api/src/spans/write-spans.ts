@@ -91,11 +91,13 @@ const incomingMany = ({ sql }: Sql, writes: readonly SpanWrite[]) => {
 const incoming = (db: Sql, writes: readonly SpanWrite[]) =>
   writes.length === 1 ? incomingOne(db, writes[0] as SpanWrite) : incomingMany(db, writes)
 
+const FACTS = ['trace_id', 'parent_id', 'task_id', 'name', 'start_time', 'end_time'].concat(
+  PAYLOADS.flatMap((field) => [field, `${field}_bytes`]),
+)
+
 /** What is new needs no way back, it is what came in. */
-const OLD_COLUMNS = ['trace_id', 'parent_id', 'task_id', 'name', 'start_time', 'end_time']
-  .concat(PAYLOADS.flatMap((field) => [field, `${field}_bytes`]))
-  .map((column) => `case when xmax <> 0 then ${column} end as ${column}`)
-  .join(', ')
+const FACTS_OF_OLD = FACTS.map((column) => `case when xmax <> 0 then ${column} end as ${column}`).join(', ')
+const FACTS_OF_NEW = FACTS.map((column) => `null as ${column}`).join(', ')
 
 /** Whether a span was new. Most are, and for a lone caller a statement that answers nothing is back sooner. */
 const insertNew = async ({ sql }: Sql, write: SpanWrite): Promise<boolean> => {
@@ -132,7 +134,7 @@ export const createSpans = async (db: Sql, writes: readonly SpanWrite[]): Promis
     where (s.trace_id, s.name, s.start_time) = (excluded.trace_id, excluded.name, excluded.start_time)
       and (s.parent_id, s.task_id, s.end_time, s.input, s.output, s.data)
         = (excluded.parent_id, excluded.task_id, excluded.end_time, excluded.input, excluded.output, excluded.data) is not false
-    returning account_id, id, xmax = 0 as is_new, ${sql.unsafe(OLD_COLUMNS)}`
+    returning account_id, id, xmax = 0 as is_new, ${sql.unsafe(FACTS_OF_OLD)}`
   const rows = await sql<Row[]>`with written as (${written}) ${answered(db, sql`select * from written`, writes.length)}`
   return inOrder(writes, rows, false)
 }
@@ -160,8 +162,7 @@ export const changeSpans = async (
 ): Promise<Written[]> => {
   const { sql } = db
   const fields = sql.unsafe(columns)
-  const created = sql`
-    select account_id, id, true, null, null, null, null, null, null, null, null, null, null, null, null from created`
+  const created = sql`select account_id, id, true as is_new, ${sql.unsafe(FACTS_OF_NEW)} from created`
   const rows = await sql<Row[]>`
     with incoming as (${incoming(db, writes)}), changed as (
       update agent.spans as s set

@@ -27,7 +27,11 @@ export const SpanBatchResult = z
   .object({
     index: position,
     id: z.string().nullable().openapi({ description: 'The id of the span; `null` where none was given and none made' }),
-    status: z.int().openapi({ description: 'The status this item would have had alone', example: 200 }),
+    status: z.int().openapi({
+      description:
+        'The status this item would have had alone, or 503 where the batch had no time or no room left for it',
+      example: 200,
+    }),
     span: nullable(Span).openapi({ description: 'The span as it is stored; `null` where it failed' }),
     omitted: z
       .array(z.enum(['input', 'output', 'data']))

@@ -53,7 +53,9 @@ const facts = {
   end_time: given(Timestamp).openapi({ description: 'Not before start_time' }),
   input: given(FreeFormObjects).openapi({ example: EXAMPLE.input }),
   output: given(FreeFormObjects).openapi({ example: EXAMPLE.output }),
-  parent_id: given(Reference).openapi({ description: 'The parent span, which need not exist (yet)' }),
+  parent_id: given(Reference).openapi({
+    description: 'The parent span, which need not exist (yet); never the span itself',
+  }),
   task_id: given(Reference).openapi({ description: 'The task the span belongs to' }),
 }
 
@@ -92,16 +94,17 @@ export const UpdateSpanRequest = z
   .refine(isInOrder, inOrder)
   .openapi('UpdateSpanRequest', {
     description:
-      'What is left out, or `null`, stays. `input` and `output` are replaced; `data` is merged member by member when both are objects, else replaced.',
+      'What is left out, or `null`, stays. `input` and `output` are replaced; `data` is merged member by member when both are objects, else replaced; where it would grow beyond 16 MiB the answer is 413.',
   })
 
-/** One item of `PUT /spans/batch`: like a PATCH, but for an unknown id it needs what a create needs. */
+/** One item of `PUT /spans/batch`: like a PATCH, but `data` is replaced like every other field. */
 export const PutSpanRequest = z
   .object({ id: SpanId, name: given(name), start_time: given(start_time), trace_id: given(TraceId), ...facts })
   .refine(isInOrder, inOrder)
   .refine(hasOtherParent, notOwnParent)
   .openapi('PutSpanRequest', {
-    description: 'What is given wins; a new span needs `name`, `start_time` and `trace_id`',
+    description:
+      'What is given replaces what was there, `data` as a whole too; the rest stays. A new span needs `name`, `start_time` and `trace_id`',
   })
 
 export type Span = z.infer<typeof Span>

@@ -95,7 +95,7 @@ export const spans = {
     tag,
     summary: 'Add to a span: its output, its end',
     description:
-      'One statement: concurrent updates lose nothing. An id that does not exist is 404, unless the body holds `trace_id`, `name` and `start_time`: then the span is created.',
+      'Concurrent updates lose nothing. An id that does not exist is 404, unless the body holds `trace_id`, `name` and `start_time`: then the span is created.',
     scope,
     params,
     body: UpdateSpanRequest,
