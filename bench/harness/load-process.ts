@@ -1,6 +1,5 @@
-import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { exchanger, open, percentile, textsOf, type Request } from './exchange.ts'
+import { open, percentile, textsOf, type Connection, type Request } from './exchange.ts'
 
 export type { Request } from './exchange.ts'
 
@@ -31,16 +30,15 @@ const run = async (load: Load): Promise<Loaded> => {
   const latencies: number[] = []
   let shed = 0
   let next = 0
-  const sockets = await Promise.all(Array.from({ length: connections }, () => open(url)))
+  const opened = await Promise.all(Array.from({ length: connections }, () => open(url)))
   const started = performance.now()
   const until = started + seconds * 1000
 
-  const drive = async (socket: Socket, connection: number): Promise<void> => {
-    const textOf = textsOf(url, requests[connection % requests.length]!)
-    const exchange = exchanger(socket)
+  const drive = async (connection: Connection, index: number): Promise<void> => {
+    const textOf = textsOf(url, requests[index % requests.length]!)
     while (performance.now() < until) {
       const sent = performance.now()
-      const { status } = await exchange(textOf(from + (next++ % count)))
+      const { status } = await connection.ask(textOf(from + (next++ % count)))
       if (status >= 200 && status < 300) latencies.push(performance.now() - sent)
       else if (status === 503 || status === 429) shed += 1
       else throw new Error(`${load.requests[0]?.method} ${load.requests[0]?.path} was answered ${status}`)
@@ -48,7 +46,7 @@ const run = async (load: Load): Promise<Loaded> => {
     }
   }
 
-  await Promise.all(sockets.map(drive)).finally(() => sockets.forEach((socket) => socket.destroy()))
+  await Promise.all(opened.map(drive)).finally(() => opened.forEach(({ close }) => close()))
   const took = (performance.now() - started) / 1000
   const sorted = Float64Array.from(latencies).toSorted()
   return {

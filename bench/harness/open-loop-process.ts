@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { exchanger, open, percentile, textsOf, type Request } from './exchange.ts'
+import { open, percentile, textsOf, type Connection, type Request } from './exchange.ts'
 
 /** Requests that come when they come, whether or not earlier ones have been answered. */
 export type OpenLoad = {
@@ -34,26 +34,22 @@ const pickerOf = ({ url, mix }: OpenLoad) => {
   return () => texts[Math.floor(Math.random() * texts.length)]!
 }
 
-type Connection = ReturnType<typeof exchanger>
-
 /** As many as the proxies of a busy day keep open. */
 const CONNECTIONS = 512
 
 /** Open before the first request is sent: Node accepts one at each turn of its event loop. */
 const openConnections = async (url: string) => {
-  const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => open(url)))
-  const idle: Connection[] = []
-  for (const socket of sockets) {
-    const connection = exchanger(socket)
-    idle.push(connection)
+  const opened = await Promise.all(Array.from({ length: CONNECTIONS }, () => open(url)))
+  const idle = [...opened]
+  for (const connection of opened) {
     // One on which nothing is asked is closed after a while, and no client asks on a closed one.
-    socket.once('close', () => {
+    connection.onClose(() => {
       if (idle.includes(connection)) idle.splice(idle.indexOf(connection), 1)
     })
   }
   return {
     idle,
-    [Symbol.dispose]: () => sockets.forEach((socket) => socket.destroy()),
+    [Symbol.dispose]: () => opened.forEach(({ close }) => close()),
   }
 }
 
@@ -68,14 +64,14 @@ const run = async (load: OpenLoad): Promise<Offered> => {
   const underWay = new Set<Promise<void>>()
 
   const send = async (n: number): Promise<void> => {
-    const exchange = idle.pop()
-    if (!exchange) {
+    const connection = idle.pop()
+    if (!connection) {
       unsent += 1
       return
     }
     const sentAt = performance.now()
-    const { status, head } = await exchange(pick()(n))
-    idle.push(exchange)
+    const { status, head } = await connection.ask(pick()(n))
+    idle.push(connection)
     const ms = performance.now() - sentAt
     if (status >= 200 && status < 300) accepted.push(ms)
     else if ((status === 429 || status === 503) && /^retry-after: \d/im.test(head)) refused.push(ms)

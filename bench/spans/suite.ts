@@ -5,7 +5,7 @@ import { startLoader } from '../harness/processes.ts'
 import { frozenFigure } from './frozen-figure.ts'
 import { reads } from './read-figures.ts'
 import { startSpanService, type Stage } from './stage.ts'
-import { batches, latency, patches, throughput, writeCosts } from './write-figures.ts'
+import { batches, latency, patches, throughput, warmUp, writeCosts } from './write-figures.ts'
 
 const onPostgres = async (bench: Bench, slowFsyncUs: number, work: (stage: Stage) => Promise<void>) => {
   const name = slowFsyncUs === 0 ? '' : `, fsync ${slowFsyncUs / 1000} ms slower`
@@ -14,7 +14,9 @@ const onPostgres = async (bench: Bench, slowFsyncUs: number, work: (stage: Stage
   using group = await startSpanService(server.url, 'group')
   using single = await startSpanService(server.url, 'single')
   using loader = startLoader()
-  await work({ bench, group, single, loader, db, name })
+  const stage = { bench, group, single, loader, db, name }
+  await warmUp(stage)
+  await work(stage)
 }
 
 /** What spans cost, against a service that writes one statement for each request. */

@@ -18,7 +18,13 @@ const flatten = (issue: Issue): Issue[] => {
   return options.flatMap(flatten).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))
 }
 
+/** The types that would do where none of a union's was given. */
+const typesOf = (options: Issue[][]): string[] =>
+  options.flatMap(([first]) => (first?.code === 'invalid_type' ? [first.expected] : []))
+
 const messageOf = (issue: Issue): string => {
+  const types = issue.code === 'invalid_union' ? typesOf(issue.errors) : []
+  if (types.length > 0) return `expected ${[...new Set(types)].join(' or ')}`
   if (issue.code === 'unrecognized_keys') return 'has a field that is not part of it'
   if (issue.code === 'invalid_key') return 'has a name that is not accepted'
   return issue.message.replace(/^Invalid input: /, '')
