@@ -9,7 +9,7 @@ const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 
 /** What holds for every body. */
 const BODIES =
-  'The body of an operation may weigh `x-body-limit-bytes`, and its JSON may be nested 128 levels deep and have 200,000 members.'
+  'The body of an operation may weigh `x-body-limit-bytes`, and its JSON may be nested 128 levels deep and have 200,000 members outside of free-form values. Where a text has a `maxLength` of bytes rather than characters, those of its UTF-8 count: ids and references have 255 of them.'
 
 const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description }) as const
 

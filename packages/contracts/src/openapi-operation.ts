@@ -37,7 +37,8 @@ export const sharedParameters = {
   IfMatch: {
     name: 'If-Match',
     in: 'header',
-    description: 'Entity tags, or `*`: nothing is changed unless the object has one of them',
+    description:
+      'Entity tags, or `*`: nothing is changed unless the object has one of them; of one that is answered without `ETag` only `*` holds',
     schema: text,
   },
   IfNoneMatch: {

@@ -9,7 +9,9 @@ export const pageQuery = {
 
 /** A query parameter with a fixed list of values, in upper or lower case; the first is the default. */
 export const anyCaseOneOf = <const Values extends [string, ...string[]]>(values: Values) =>
-  z.preprocess(
-    (text: string | undefined) => text?.toLowerCase(),
-    z.enum(values).default(values[0] as Values[number] & z.util.NoUndefined<Values[number]>),
-  )
+  z
+    .preprocess(
+      (text: string | undefined) => text?.toLowerCase(),
+      z.enum(values).default(values[0] as Values[number] & z.util.NoUndefined<Values[number]>),
+    )
+    .openapi({ type: 'string', enum: [...values] })

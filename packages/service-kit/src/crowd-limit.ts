@@ -70,6 +70,12 @@ export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
     } else wasTooLong = isTooLong || (wasTooLong && ratio > 1)
   }
 
+  /** Whoever comes after nobody was there makes another line, which has not been too long yet and has no pace. */
+  const endLine = (): void => {
+    wasTooLong = false
+    pace = null
+  }
+
   const move = (window: Window, at: number): boolean => {
     if (at - window.from < WINDOW_MS) return false
     const { from, arrivals, refusedAt, idleMs, done, tookMs, usualMs } = window
@@ -78,9 +84,10 @@ export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
     lastRefusedAt = Math.max(lastRefusedAt, refusedAt)
     const isIdle = idleMs > IDLE_SHARE * (at - from)
     if (limit === most) {
-      if (done > 0) pace = { eachMs: (at - from) / done, toleratedMs }
+      if (isIdle || idleMs > WINDOW_MS) endLine()
+      else if (done > 0) pace = { eachMs: (at - from) / done, toleratedMs }
       if (pace) watchLine(window.peak, at, waitedMs, pace)
-      if (isIdle || (done > 0 && done < FEW)) pace = null
+      if (done > 0 && done < FEW) pace = null
     } else if (at - lastRefusedAt > GONE_MS) limit = most
     else if (at - lastRefusedAt > CALM_MS || isIdle) limit = Math.min(most, 2 * limit)
     else if (done > 0) {

@@ -70,6 +70,17 @@ test('a lone burst is taken whole, however long the line it makes', async () => 
   expect(Array.from({ length: MOST }, arrive)).toEqual(Array.from({ length: MOST }, () => true))
 })
 
+test('a burst is taken whole after another one and whatever pause between them', async () => {
+  for (const pauseMs of [30, 100, 300, 1000, 5000]) {
+    const { run } = simulation()
+    await run(0.5, 1000)
+    for (let burst = 0; burst < 10; burst += 1) {
+      expect([pauseMs, burst, (await run(8, 30)).refused]).toEqual([pauseMs, burst, 0])
+      await run(0, 240 * SERVICE_MS + pauseMs)
+    }
+  }
+})
+
 test('under twice what can be done as much is done as before, and nobody who is let in waits long', async () => {
   const { run } = simulation()
   await run(0.5, 1000)

@@ -57,7 +57,7 @@ describe('an Idempotency-Key', () => {
     expect((await withKey('other')).text).toBe('2')
   })
 
-  test('of another body is refused', async () => {
+  test('of another request is refused', async () => {
     const { withKey } = counting()
     await withKey('k')
     expect(await withKey('k', '{"secret":false}')).toMatchObject({

@@ -53,7 +53,7 @@ const lookUp = async (store: IdempotencyStore, request: IdempotentRequest): Prom
   const state = await store.begin(request)
   if (state.outcome === 'conflict') throw new ApiError('request_in_progress')
   if (state.outcome === 'reused') {
-    throw new ApiError('idempotency_key_reused', 'The Idempotency-Key was used with another body')
+    throw new ApiError('idempotency_key_reused', 'The Idempotency-Key was used with another request')
   }
   return state.outcome === 'replay' ? state.answer : null
 }

@@ -180,7 +180,7 @@ describe('outside free-form values', () => {
     ['a number', '[1e400]', '0', 'the number cannot be held exactly'],
     ['a text', '["\\u0000"]', '0', 'the text holds U+0000 or half of a surrogate pair'],
     ['a crowd', `[${'0,'.repeat(200_000)}0]`, '200000', 'the body has more than 200000 members'],
-    ['a depth', '['.repeat(129), '', 'must not be nested deeper than 128 levels'],
+    ['a depth', '['.repeat(129), '0', 'must not be nested deeper than 128 levels'],
   ])('%s is told as it is', (_name, text, path, message) => {
     expect(refusal(typed, text).errors).toEqual([{ path, message }])
   })

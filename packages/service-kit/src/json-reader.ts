@@ -125,7 +125,7 @@ export const jsonReader = (shape: Shape) => {
     const text = decode(bytes)
     const scan = scanJson(text, shape)
     // Before the parse, which would take seconds and the stack for a million open brackets.
-    if (scan.flaw === 'depth') refuse('depth', [], shape)
+    if (scan.flaw === 'depth') refuse('depth', scan.flawPath, shape)
     return settle(parse(scan), scan, shape)
   }
 }

@@ -9,7 +9,7 @@ type Sizes = { input_bytes: number | null; output_bytes: number | null; data_byt
 type Row = Omit<SpanFacts, 'trace_id'> & Sizes & { page_rows?: number }
 type Summary = { span_count: number; start_time: string | null; end_time: string | null; cursor_known: boolean }
 
-/** A page ends with the span that makes it so heavy. */
+/** A page weighs no more than this, but always holds one span. */
 const PAGE_BYTES = 16 * 1_048_576
 
 /** What a span weighs in an answer beside its texts: names of fields, times and numbers. */
@@ -74,9 +74,10 @@ const readPage = async (sql: Database['sql'], place: Place, { limit, include }: 
   const bounded = sql<Row[]>`
     select * from (
       select *, count(*) over ()::int as page_rows,
-        sum(${bytes}) over (order by start_time, id rows between unbounded preceding and 1 preceding) as bytes_before
+        row_number() over (order by start_time, id) as place,
+        sum(${bytes}) over (order by start_time, id rows unbounded preceding) as bytes_so_far
       from (${page}) as page) as page
-    where coalesce(bytes_before, 0) < ${PAGE_BYTES} order by start_time, id`
+    where place = 1 or bytes_so_far <= ${PAGE_BYTES} order by start_time, id`
   const found = withPayload ? [] : await asWhole
   const rows = found.length > 0 ? found : await bounded
   const items = rows.slice(0, limit)

@@ -194,6 +194,11 @@ describe('patch', () => {
       errors: [{ path: 'end_time' }],
     })
     expect(await client.getSpan({ params })).toMatchObject({ end_time: null, output: null })
+    await client.updateSpan({ params, body: { end_time: START } })
+    expect(await problem(client.updateSpan({ params, body: { start_time: '2026-01-02' } }))).toMatchObject({
+      status: 422,
+      errors: [{ path: 'start_time', message: 'must not be after end_time' }],
+    })
   })
 
   test('an unknown id is 404, unless the patch holds all that a span needs', async () => {

@@ -94,17 +94,23 @@ describe('a trace', () => {
     expect(seen).toEqual(seen.toSorted())
   })
 
-  test('with payloads comes in pages of 16 MiB that are never empty', async () => {
-    await fill('heavy', 7, { bytes: 5 * 1_048_576 })
-    const counts: number[] = []
-    for (let query: object = {}, more = true; more;) {
-      const page = await getTrace('heavy', { include: 'payload', ...query })
-      counts.push(page.spans.length)
-      query = { starting_after: page.spans.at(-1)?.id }
-      more = page.has_more
-    }
-    expect(counts).toEqual([4, 3])
-  })
+  test.each([
+    ['heavy', 7, 5, [3, 3, 1]],
+    ['heavier', 2, 17, [1, 1]],
+  ])(
+    '%s comes with payloads in pages of at most 16 MiB, and one span at least',
+    async (trace_id, count, MiB, pages) => {
+      await fill(trace_id, count, { bytes: MiB * 1_048_576 })
+      const counts: number[] = []
+      for (let query: object = {}, more = true; more;) {
+        const page = await getTrace(trace_id, { include: 'payload', ...query })
+        counts.push(page.spans.length)
+        query = { starting_after: page.spans.at(-1)?.id }
+        more = page.has_more
+      }
+      expect(counts).toEqual(pages)
+    },
+  )
 
   test.each([
     ['without payloads', {}],

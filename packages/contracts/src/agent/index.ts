@@ -9,6 +9,7 @@ export { SPAN_BATCH_LIMIT_BYTES, SPAN_LIMIT_BYTES, spans } from './spans.ts'
 export {
   CreateSpanRequest,
   END_BEFORE_START,
+  START_AFTER_END,
   isOwnParent,
   OWN_PARENT,
   PutSpanRequest,

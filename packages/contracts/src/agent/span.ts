@@ -67,6 +67,8 @@ const isInOrder = ({ start_time, end_time }: Times): boolean =>
 
 /** The one wording for a span that ends before it starts. */
 export const END_BEFORE_START = 'must not be before start_time'
+/** The same of a request that says only when the span starts. */
+export const START_AFTER_END = 'must not be after end_time'
 
 type Kinship = { id?: string | undefined; parent_id?: string | undefined }
 

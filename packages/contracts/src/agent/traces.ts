@@ -46,7 +46,7 @@ export const traceParams = z.object({ trace_id: TraceId })
 export const traceQuery = z.object({
   include: z.enum(['payload']).optional().openapi({ description: '`payload`: with input, output and data' }),
   limit: digitsOr(30_000, { minimum: 1, maximum: 50_000 }).openapi({
-    description: 'The most spans to return; fewer come where they fill 16 MiB',
+    description: 'The most spans to return; fewer come where they would fill more than 16 MiB',
   }),
   starting_after: Id.optional().openapi({
     description: 'A span id: the page begins after where that span is now, which changes only with its `start_time`',
