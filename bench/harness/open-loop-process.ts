@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { open, percentile, textsOf, type Connection, type Request } from './exchange.ts'
+import { open, percentile, textsOf, type Request } from './exchange.ts'
 
 /** Requests that come when they come, whether or not earlier ones have been answered. */
 export type OpenLoad = {

@@ -4,6 +4,7 @@ import type { Queue } from '@keelson/queue'
 import type { AccountKeys } from '@keelson/secrets'
 import {
   createService,
+  type AccountOf,
   type Authenticate,
   type IdempotencyStore,
   type Logger,
@@ -44,6 +45,7 @@ export type Deps = {
   publicUrl: string | null
   forwardLimits?: ForwardLimits
   authenticate: Authenticate
+  accountOf?: AccountOf
   idempotency: IdempotencyStore
   proxyHops?: number
   limits?: Partial<ServiceLimits>
@@ -62,6 +64,7 @@ export const createApp = (deps: Deps): Service => {
     log,
     metrics,
     authenticate,
+    accountOf: deps.accountOf ?? (() => null),
     proxyHops: deps.proxyHops ?? 0,
     limits: deps.limits ?? {},
     tracer: deps.tracer ?? null,

@@ -49,7 +49,7 @@ await runMain(
     await assertBoundRole(db, process.env)
     const accountKeys = await openAccountKeys(db, process.env)
     const pepper = await systemSecret(accountKeys, 'api-key.pepper')
-    const { authenticate } = stack.use(
+    const { authenticate, accountOf } = stack.use(
       authenticator({ db, pepper, header: 'authorization', failedAttempts: new FailedAttempts() }),
     )
     const writer = spanWriter(db)
@@ -81,6 +81,7 @@ await runMain(
       keyring: createKeyring({ db, accountKeys, log }),
       publicUrl: config.PUBLIC_URL,
       authenticate,
+      accountOf,
       idempotency: idempotencyStore(db, pepper),
       proxyHops: config.PROXY_HOPS,
       log,

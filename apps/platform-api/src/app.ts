@@ -3,6 +3,7 @@ import type { Queue } from '@keelson/queue'
 import type { AccountKeys } from '@keelson/secrets'
 import {
   createService,
+  type AccountOf,
   type Authenticate,
   type IdempotencyStore,
   type Logger,
@@ -24,6 +25,7 @@ export type Deps = {
   queue: Queue
   accountKeys: AccountKeys
   authenticate: Authenticate
+  accountOf?: AccountOf
   idempotency: IdempotencyStore
   proxyHops?: number
   limits?: Partial<ServiceLimits>
@@ -44,6 +46,7 @@ export const createApp = (deps: Deps): Service => {
     log,
     metrics,
     authenticate,
+    accountOf: deps.accountOf ?? (() => null),
     proxyHops: deps.proxyHops ?? 0,
     limits: deps.limits ?? {},
     tracer: deps.tracer ?? null,

@@ -42,7 +42,7 @@ await runMain(
     await assertBoundRole(db, process.env)
     const accountKeys = await openAccountKeys(db, process.env)
     const pepper = await systemSecret(accountKeys, 'api-key.pepper')
-    const { authenticate } = stack.use(
+    const { authenticate, accountOf } = stack.use(
       authenticator({ db, pepper, header: 'x-api-key', failedAttempts: new FailedAttempts() }),
     )
     const checkpoint = async (made: AuditCheckpoint) => {
@@ -69,6 +69,7 @@ await runMain(
       queue,
       accountKeys,
       authenticate,
+      accountOf,
       idempotency: idempotencyStore(db, pepper),
       proxyHops: config.PROXY_HOPS,
       log,

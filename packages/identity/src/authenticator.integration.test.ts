@@ -56,6 +56,21 @@ test('whatever is no live key of ours is refused with the same answer', async ()
   expect(errors[0]).toMatchObject({ code: 'unauthenticated' })
 })
 
+test('whose request it is, is known of keys that have been used, without asking anybody, until one is revoked', async () => {
+  const service = await start()
+  const { id, token } = await issue()
+  expect(service.accountOf(present(token))).toBeNull()
+  // What was remembered before the announcement that a key is new is forgotten again.
+  await eventually(async () => {
+    await service.authenticate(present(token))
+    expect(service.accountOf(present(token))).toBe(account_id)
+  })
+  await store.revokeKey({ account_id, id })
+  await eventually(() => expect(service.accountOf(present(token))).toBeNull())
+  for (const stranger of [new Headers(), present('nonsense'), present(generateKey('user'))])
+    expect(service.accountOf(stranger)).toBeNull()
+})
+
 test('another account may not be selected', async () => {
   const service = await start()
   const { token } = await issue()

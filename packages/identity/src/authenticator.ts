@@ -1,5 +1,12 @@
 import { subscribe, type Database } from '@keelson/database'
-import { AccountMismatch, ApiError, type Authenticate, type HeaderReader, type Principal } from '@keelson/service-kit'
+import {
+  AccountMismatch,
+  ApiError,
+  type AccountOf,
+  type Authenticate,
+  type HeaderReader,
+  type Principal,
+} from '@keelson/service-kit'
 import type { FailedAttempts } from './failed-attempts.ts'
 import { keyCache } from './key-cache.ts'
 import { keyDigest } from './key-digest.ts'
@@ -31,6 +38,7 @@ export type Authenticator = AsyncDisposable & {
    * @throws ApiError `unauthenticated`, `account_mismatch`, `rate_limited`, or `unavailable` while the database is
    */
   authenticate: Authenticate
+  accountOf: AccountOf
 }
 
 const CHANNEL = 'keelson_api_key'
@@ -63,7 +71,7 @@ export const authenticator = (options: AuthenticatorOptions): Authenticator => {
   }
 
   const find = async (token: string | null, hash: string | null, address: string | undefined): Promise<Principal> => {
-    if (hash === null || !cache.wasValid(hash)) admit(address)
+    if (hash === null || cache.remembered(hash) === null) admit(address)
     if (token === null) return refuse('missing', address)
     if (hash === null) return refuse('malformed', address)
     return (await cache.find(hash))?.principal ?? refuse('unknown', address)
@@ -87,6 +95,8 @@ export const authenticator = (options: AuthenticatorOptions): Authenticator => {
       if (remembered !== null) return accept(remembered.principal, headers)
       return find(token, hash, address).then((principal) => accept(principal, headers))
     },
+    accountOf: (headers) =>
+      cache.remembered(hashOf(presentedKey(headers, header) ?? '') ?? '')?.principal.account_id ?? null,
     async [Symbol.asyncDispose]() {
       await changes[Symbol.asyncDispose]()
       await uses[Symbol.asyncDispose]()

@@ -54,20 +54,20 @@ test('a known key is remembered for 30 s while changes are announced, and for 1 
 
 test('a key that was valid counts as such until it is forgotten or found invalid, however long nobody looked', async () => {
   const { cache, table, clock } = subject()
-  expect(cache.wasValid('h')).toBe(false)
+  expect(cache.remembered('h')).toBeNull()
   table.set('h', known())
   await cache.find('h')
   clock.ms = 60_000
   cache.rely(true)
   expect(cache.peek('h')).toBeNull()
-  expect(cache.wasValid('h')).toBe(true)
+  expect(cache.remembered('h')).not.toBeNull()
   table.delete('h')
   await cache.find('h')
-  expect(cache.wasValid('h')).toBe(false)
+  expect(cache.remembered('h')).toBeNull()
   table.set('other', known())
   await cache.find('other')
   cache.forget('other')
-  expect(cache.wasValid('other')).toBe(false)
+  expect(cache.remembered('other')).toBeNull()
 })
 
 test('a key is not remembered past its own expiry', async () => {

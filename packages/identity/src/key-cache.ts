@@ -46,8 +46,8 @@ export const keyCache = (
       const entry = known.get(hash)
       return entry !== undefined && isFresh(entry, now()) ? entry.key : null
     },
-    /** Whether the key was valid when last looked at, however long ago. */
-    wasValid: (hash: string): boolean => known.has(hash),
+    /** The key as it was when last looked at, if it was valid then, however long ago. */
+    remembered: (hash: string): KnownKey | null => known.peek(hash)?.key ?? null,
     /** Finds a key that {@link peek} did not know. */
     find(hash: string): Promise<KnownKey | null> {
       const readAt = unknown.get(hash)

@@ -43,8 +43,19 @@ export const emptyWindow = (from: number, working: number) => ({
 
 type Window = ReturnType<typeof emptyWindow>
 
+/** Tells a window of something that got done. */
+export const addDone = (window: Window, tookMs: number, usualMs: number): void => {
+  window.done += 1
+  window.tookMs += tookMs
+  window.usualMs += usualMs
+}
+
 /** How fast a line moves, and how long whoever stands in it may take: as of the last answers, of which a long turn has none. */
 type Pace = { eachMs: number; toleratedMs: number }
+
+/** By how much the limit moves, so that who is let in takes as long as is tolerated. */
+const stepOf = (toleratedMs: number, tookMs: number): number =>
+  Math.max(STEP.least, Math.min(STEP.most, toleratedMs / tookMs))
 
 const mean = (sum: number, count: number): number => (count > 0 ? sum / count : 0)
 
@@ -70,12 +81,6 @@ export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
     } else wasTooLong = isTooLong || (wasTooLong && ratio > 1)
   }
 
-  /** Whoever comes after nobody was there makes another line, which has not been too long yet and has no pace. */
-  const endLine = (): void => {
-    wasTooLong = false
-    pace = null
-  }
-
   const move = (window: Window, at: number): boolean => {
     if (at - window.from < WINDOW_MS) return false
     const { from, arrivals, refusedAt, idleMs, done, tookMs, usualMs } = window
@@ -84,16 +89,14 @@ export const crowdLimit = ({ least, most, maxSlowdown }: CrowdLimits) => {
     lastRefusedAt = Math.max(lastRefusedAt, refusedAt)
     const isIdle = idleMs > IDLE_SHARE * (at - from)
     if (limit === most) {
-      if (isIdle || idleMs > WINDOW_MS) endLine()
+      // Whoever comes after nobody was there makes another line.
+      if (isIdle || idleMs > WINDOW_MS) [wasTooLong, pace] = [false, null]
       else if (done > 0) pace = { eachMs: (at - from) / done, toleratedMs }
       if (pace) watchLine(window.peak, at, waitedMs, pace)
       if (done > 0 && done < FEW) pace = null
     } else if (at - lastRefusedAt > GONE_MS) limit = most
     else if (at - lastRefusedAt > CALM_MS || isIdle) limit = Math.min(most, 2 * limit)
-    else if (done > 0) {
-      const step = toleratedMs / (waitedMs + tookMs / done)
-      limit = Math.max(FEW, limit * Math.max(STEP.least, Math.min(STEP.most, step)))
-    }
+    else if (done > 0) limit = Math.max(FEW, limit * stepOf(toleratedMs, waitedMs + tookMs / done))
     return true
   }
 

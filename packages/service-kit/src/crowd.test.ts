@@ -1,63 +1,6 @@
 import { expect, test } from 'vitest'
+import { LIMITS, MOST, SERVICE_MS, simulation } from './crowd.fixture.ts'
 import { crowd } from './crowd.ts'
-
-const SERVICE_MS = 1
-const MOST = 1000
-const LIMITS = { least: 32, most: MOST, maxSlowdown: 4 }
-
-/** One worker who takes a millisecond for a piece of work, under a clock that is turned by hand. */
-const simulation = () => {
-  let now = 0
-  let freeAt = 0
-  const time = { now: () => now, turn: (done: () => void) => done() }
-  const limiter = crowd(LIMITS, () => {}, time)
-  const finishing: { at: number; finish: () => void }[] = []
-  const latencies: number[] = []
-  let cut = 0
-
-  const work = (): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    freeAt = Math.max(freeAt, now) + SERVICE_MS
-    finishing.push({ at: freeAt, finish: resolve })
-    return promise
-  }
-  const arrive = (): boolean => {
-    if (!limiter.admits()) return false
-    const from = now
-    limiter.during('work', work).then(
-      () => latencies.push(now - from),
-      () => (cut += 1),
-    )
-    return true
-  }
-  const tick = async (): Promise<void> => {
-    now += 1
-    while (finishing[0] && finishing[0].at <= now) finishing.shift()?.finish()
-    // Whatever waits for what has just finished.
-    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve()
-  }
-  /** So many arrivals at every millisecond. @returns how many were refused, and the slowest of the last half */
-  const run = async (perMs: number, forMs: number) => {
-    latencies.length = cut = 0
-    let refused = 0
-    for (let [ms, due] = [0, 0]; ms < forMs; ms += 1) {
-      for (due += perMs; due >= 1; due -= 1) refused += arrive() ? 0 : 1
-      await tick()
-    }
-    return {
-      refused: refused + cut,
-      done: latencies.length,
-      slowestMs: Math.max(...latencies.slice(latencies.length / 2)),
-    }
-  }
-  /** The one worker is held up, as by a lock, and then does all that waits. */
-  const pause = async (forMs: number): Promise<void> => {
-    freeAt += forMs
-    for (const one of finishing) one.at += forMs
-    await run(0, forMs + finishing.length * SERVICE_MS)
-  }
-  return { limiter, arrive, run, pause }
-}
 
 test('below what can be done nobody is refused', async () => {
   const { run } = simulation()
@@ -67,7 +10,7 @@ test('below what can be done nobody is refused', async () => {
 test('a lone burst is taken whole, however long the line it makes', async () => {
   const { arrive, run } = simulation()
   await run(0.5, 1000)
-  expect(Array.from({ length: MOST }, arrive)).toEqual(Array.from({ length: MOST }, () => true))
+  expect(Array.from({ length: MOST }, () => arrive())).toEqual(Array.from({ length: MOST }, () => true))
 })
 
 test('a burst is taken whole after another one and whatever pause between them', async () => {
@@ -90,6 +33,20 @@ test('under twice what can be done as much is done as before, and nobody who is 
   expect(slowestMs).toBeLessThan(20)
 })
 
+test('an account that asks for little is hardly refused and waits hardly longer while another asks for three times what can be done', async () => {
+  const { arrive, run } = simulation()
+  await run(0.5, 1000)
+  const waits: number[] = []
+  let refused = 0
+  for (let round = 0; round < 1000; round += 1) {
+    refused += arrive('quiet', waits) ? 0 : 1
+    await run(3, 10)
+  }
+  expect(refused).toBeLessThan(3)
+  expect(waits.length).toBeGreaterThan(990)
+  expect(waits.toSorted((one, other) => one - other)[Math.floor(waits.length * 0.99)]).toBeLessThan(12)
+})
+
 test('whoever comes before it is known what is usual is refused all the same', async () => {
   const { run } = simulation()
   const { done, slowestMs } = await run(2, 20_000)
@@ -108,7 +65,7 @@ test('callers who come again only when they have been answered are no crowd, alt
 test('so many as may always be worked on are never refused, however long they keep each other waiting', async () => {
   const { arrive, run } = simulation()
   await run(0.5, 1000)
-  const taken = Array.from({ length: LIMITS.least - 1 }, arrive)
+  const taken = Array.from({ length: LIMITS.least - 1 }, () => arrive())
   // As one is done another comes.
   const { refused } = await run(1, 5000)
   expect([taken.every(Boolean), refused]).toEqual([true, 0])
@@ -118,7 +75,7 @@ test('so many as may always be worked on are no crowd, however long they wait fo
   const { arrive, run, pause } = simulation()
   await run(0.5, 1000)
   for (let wait = 0; wait < 20; wait += 1) {
-    expect(Array.from({ length: LIMITS.least - 1 }, arrive)).not.toContain(false)
+    expect(Array.from({ length: LIMITS.least - 1 }, () => arrive())).not.toContain(false)
     await pause(1000)
   }
 })
@@ -129,7 +86,7 @@ test('those who come all at once, and then nobody for twice as long as they take
   await run(4, 5000)
   let refused = 0
   for (let wave = 0; wave < 100; wave += 1) {
-    refused = Array.from({ length: 20 }, arrive).filter((isIn) => !isIn).length
+    refused = Array.from({ length: 20 }, () => arrive()).filter((isIn) => !isIn).length
     await run(0, 60)
   }
   expect(refused).toBe(0)
@@ -161,7 +118,7 @@ test('after the second that the refused were told to wait everybody is let in', 
   await run(0.5, 1000)
   await run(4, 5000)
   await run(0, 1100)
-  expect(Array.from({ length: MOST }, arrive)).toEqual(Array.from({ length: MOST }, () => true))
+  expect(Array.from({ length: MOST }, () => arrive())).toEqual(Array.from({ length: MOST }, () => true))
 })
 
 test('once the crowd has gone nobody is refused any more', async () => {
@@ -183,13 +140,13 @@ test('work that was slow all along is no crowd, and does not wait for a turn', a
     while (begun[0] && now - begun[0].at >= 200) begun.shift()?.finish()
     for (let turn = 0; turn < 5; turn += 1) await Promise.resolve()
   }
-  const slow = limiter.during('slow', work)
+  const slow = limiter.during('slow', 'a', work)
   now += 200
   await finish()
   await slow
   for (let ms = 0; ms < 5000; ms += 1, now += 1) {
     expect(limiter.admits()).toBe(true)
-    void limiter.during('slow', work)
+    void limiter.during('slow', 'a', work)
     await finish()
   }
   expect(begun.length).toBe(200)
@@ -199,27 +156,27 @@ test('what is slow by nature holds up nothing else', async () => {
   let now = 0
   const limiter = crowd(LIMITS, () => {}, { now: () => now, turn: (done) => done() })
   const ends: (() => void)[] = []
-  const slow = () => limiter.during('slow', () => new Promise<void>((end) => ends.push(end)))
+  const slow = () => limiter.during('slow', 'a', () => new Promise<void>((end) => ends.push(end)))
   const first = slow()
   now += 100
   ends.pop()?.()
   await first
   for (let one = 0; one < 200; one += 1) void slow()
   expect(ends.length).toBe(200)
-  await expect(limiter.during('quick', async () => 'done')).resolves.toBe('done')
+  await expect(limiter.during('quick', 'a', async () => 'done')).resolves.toBe('done')
 })
 
 test('a line before the event loop counts like one behind it', async () => {
   let now = 0
   const turnEnds: (() => void)[] = []
   const limiter = crowd(LIMITS, () => {}, { now: () => now, turn: (done) => void turnEnds.push(done) })
-  await limiter.during('work', async () => {})
+  await limiter.during('work', 'a', async () => {})
   let refused = 0
   // Everybody is answered at once, but so many come in each turn that the last have waited for the first.
   for (let turn = 0; turn < 20; turn += 1) {
     const works: Promise<void>[] = []
     for (let arrival = 0; arrival < 800; arrival += 1, now += 0.25) {
-      if (limiter.admits()) works.push(limiter.during('work', async () => {}))
+      if (limiter.admits()) works.push(limiter.during('work', 'a', async () => {}))
       else refused += 1
     }
     await Promise.all(works)
@@ -241,7 +198,7 @@ test('a crowd is seen while turns of the event loop have windows without answers
   let refusals = 0
   const work = () => new Promise<void>((resolve) => begun.push(resolve))
   for (; limiter.admits() && outcomes.length < MOST;) {
-    outcomes.push(limiter.during('work', work).catch(() => (refusals += 1)))
+    outcomes.push(limiter.during('work', 'a', work).catch(() => (refusals += 1)))
     now += 0.5
     // As many as in a turn of 100 ms can be, at its end.
     if (now < 20) await answer(1)

@@ -1,4 +1,4 @@
-import { type CrowdLimits, crowdLimit, emptyWindow, FEW } from './crowd-limit.ts'
+import { addDone, type CrowdLimits, crowdLimit, emptyWindow, FEW } from './crowd-limit.ts'
 import { createLine } from './line.ts'
 
 const SMOOTHING = 0.02
@@ -65,8 +65,12 @@ export const crowd = (limits: CrowdLimits, onRefused: () => void, { now, turn }:
   return {
     /** As it is now. */
     limit: (): number => limit.value,
-    /** Whether there is room for one more. */
-    admits: (): boolean => {
+    /**
+     * Whether there is room for one more: for whoever comes, or for one whose account has less than its share.
+     *
+     * @param accountOf asked when there is no room for whoever comes
+     */
+    admits: (accountOf: () => string | null = () => null): boolean => {
       const at = now()
       addIdleTime(at)
       if (limit.move(window, at)) {
@@ -75,7 +79,7 @@ export const crowd = (limits: CrowdLimits, onRefused: () => void, { now, turn }:
       }
       window.arrivals += 1
       window.waitedMs += waited(at)
-      if (line.length < limit.value) return true
+      if (line.length < limit.value || line.isOwed(accountOf(), limit.value)) return true
       window.refusedAt = at
       return false
     },
@@ -84,22 +88,18 @@ export const crowd = (limits: CrowdLimits, onRefused: () => void, { now, turn }:
      *
      * @throws ApiError `unavailable` when too many turned out to be in line
      */
-    during: async <T>(operation: string, work: () => Promise<T>): Promise<T> => {
+    during: async <T>(operation: string, account_id: string, work: () => Promise<T>): Promise<T> => {
       const startedAt = now()
       addIdleTime(startedAt)
       const isAmongFew = line.length < FEW && limit.isOpen
-      const working = usual.of(operation) > SLOW_MS ? line.atOnce(work) : line.inTurn(work)
+      const working = usual.of(operation) > SLOW_MS ? line.atOnce(account_id, work) : line.inTurn(account_id, work)
       window.peak = Math.max(window.peak, line.length)
       try {
         const result = await working
         const ms = now() - startedAt
         if (isAmongFew && line.length < FEW) usual.learn(operation, ms)
         // What began before the limit was cut says nothing about the new one.
-        if (startedAt >= limit.lastCutAt) {
-          window.done += 1
-          window.tookMs += ms
-          window.usualMs += usual.of(operation)
-        }
+        if (startedAt >= limit.lastCutAt) addDone(window, ms, usual.of(operation))
         return result
       } finally {
         if (line.length === 0) idleSince = now()

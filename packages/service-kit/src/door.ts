@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { commonHeaders } from './answer.ts'
 import { type LoadGuard, OVERLOADED } from './load.ts'
 import type { Metrics } from './metrics.ts'
+import type { AccountOf } from './principal.ts'
 import { problemAnswer } from './problems.ts'
 import { PROBES } from './public-pages.ts'
 import { headOf, pathOf, type RequestFacts, requestFacts } from './request-facts.ts'
@@ -14,6 +15,7 @@ type House = Pick<RequestFacts, 'bodies' | 'crowd'> & {
   load: LoadGuard
   metrics: Metrics
   record: RecordRequest
+  accountOf: AccountOf
   isDraining: () => boolean
 }
 
@@ -21,9 +23,11 @@ type House = Pick<RequestFacts, 'bodies' | 'crowd'> & {
  * Refuses what there is no time for. Under overload there are more refusals than answers, so that a refusal must cost
  * little: it is written to the socket by itself, without a Request, a router, a Response or a span.
  */
-export const doorkeeper = ({ load, crowd, bodies, metrics, record, isDraining }: House): Doorkeeper => {
-  const reasonToRefuse = (incoming: IncomingMessage): string | null =>
-    PROBES.has(pathOf(incoming)) ? null : (load.overload() ?? (crowd.admits() ? null : 'crowd'))
+export const doorkeeper = ({ load, crowd, bodies, metrics, record, accountOf, isDraining }: House): Doorkeeper => {
+  const reasonToRefuse = (incoming: IncomingMessage): string | null => {
+    if (PROBES.has(pathOf(incoming))) return null
+    return load.overload() ?? (crowd.admits(() => accountOf(headOf(incoming).received)) ? null : 'crowd')
+  }
 
   const refuse = (incoming: IncomingMessage, outgoing: ServerResponse, facts: RequestFacts): void => {
     const { status, headers, body } = problemAnswer(OVERLOADED, facts.requestId, '')

@@ -1,56 +1,131 @@
 import { OVERLOADED } from './load.ts'
 
-/** Lets some be worked on at a time; whoever comes then waits for a turn, first come, first served. */
+/** What one account has in line: so many requests, of which these wait. */
+type Party = { length: number; readonly waiting: PromiseWithResolvers<void>[] }
+
+/** Above so many accounts those who are not in line are forgotten. */
+const MAX_PARTIES = 1000
+
+/** Who is in line, of which account; parties are kept when they are empty, since most accounts come back at once. */
+const createParties = () => {
+  const parties = new Map<string, Party>()
+  let length = 0
+  let present = 0
+
+  const forgetEmpty = (): void => {
+    for (const [account_id, party] of parties) if (party.length === 0) parties.delete(account_id)
+  }
+
+  const partyOf = (account_id: string): Party => {
+    const known = parties.get(account_id)
+    if (known) return known
+    if (parties.size >= MAX_PARTIES) forgetEmpty()
+    const party = { length: 0, waiting: [] }
+    parties.set(account_id, party)
+    return party
+  }
+
+  return {
+    get length() {
+      return length
+    },
+    enter: (account_id: string): Party => {
+      const party = partyOf(account_id)
+      if (party.length === 0) present += 1
+      party.length += 1
+      length += 1
+      return party
+    },
+    leave: (party: Party): void => {
+      party.length -= 1
+      length -= 1
+      if (party.length === 0) present -= 1
+    },
+    isOwed: (account_id: string | null, most: number): boolean => {
+      if (account_id === null) return false
+      const own = parties.get(account_id)?.length ?? 0
+      return own < most / (own === 0 ? present + 1 : present)
+    },
+  }
+}
+
+/** Those who wait: parties take turns, and in each it is first come, first served. */
+const createTurns = () => {
+  const turns: Party[] = []
+  return {
+    get areOver() {
+      return turns.length === 0
+    },
+    wait: (party: Party): Promise<void> => {
+      const turn = Promise.withResolvers<void>()
+      if (party.waiting.push(turn) === 1) turns.push(party)
+      return turn.promise
+    },
+    beginNext: (): void => {
+      const party = turns.shift()
+      party?.waiting.shift()?.resolve()
+      if (party && party.waiting.length > 0) turns.push(party)
+    },
+    /** Of the party with most who wait, whoever came last. */
+    refuseLast: (): void => {
+      const lengths = turns.map(({ waiting }) => waiting.length)
+      const at = lengths.indexOf(Math.max(...lengths))
+      const party = turns[at]
+      party?.waiting.pop()?.reject(OVERLOADED)
+      if (party?.waiting.length === 0) turns.splice(at, 1)
+    },
+  }
+}
+
+/** Lets some be worked on at a time; whoever comes then waits for a turn, and accounts take turns. */
 export const createLine = (places: () => number, onRefused: () => void) => {
+  const parties = createParties()
+  const turns = createTurns()
   let begun = 0
-  let beside = 0
-  const waiting: PromiseWithResolvers<void>[] = []
-  const length = (): number => begun + beside + waiting.length
 
   const endTurn = (): void => {
     begun -= 1
-    while (begun < places() && waiting.length > 0) {
-      begun += 1
-      waiting.shift()?.resolve()
-    }
+    for (; !turns.areOver && begun < places(); begun += 1) turns.beginNext()
   }
 
   return {
     /** Those who are worked on, and those who wait. */
     get length() {
-      return length()
+      return parties.length
     },
+    /** Whether an account has less of the line than its share, were `most` divided among all who are there; strangers have none. */
+    isOwed: parties.isOwed,
     /**
      * Does some work when its turn has come.
      *
      * @throws ApiError `unavailable` when the line was cut before
      */
-    inTurn: async <T>(work: () => Promise<T>): Promise<T> => {
-      if (waiting.length === 0 && begun < places()) begun += 1
-      else {
-        const turn = Promise.withResolvers<void>()
-        waiting.push(turn)
-        await turn.promise
-      }
+    inTurn: async <T>(account_id: string, work: () => Promise<T>): Promise<T> => {
+      const party = parties.enter(account_id)
+      let hasBegun = turns.areOver && begun < places()
       try {
+        if (hasBegun) begun += 1
+        else await turns.wait(party)
+        hasBegun = true
         return await work()
       } finally {
-        endTurn()
+        parties.leave(party)
+        if (hasBegun) endTurn()
       }
     },
     /** Does some work at once, which takes nobody's place but counts like the others. */
-    atOnce: async <T>(work: () => Promise<T>): Promise<T> => {
-      beside += 1
+    atOnce: async <T>(account_id: string, work: () => Promise<T>): Promise<T> => {
+      const party = parties.enter(account_id)
       try {
         return await work()
       } finally {
-        beside -= 1
+        parties.leave(party)
       }
     },
-    /** Refuses who came last, until so many are left; what has begun is not given up. */
+    /** Refuses who came last of those with most who wait, until so many are left; what has begun is not given up. */
     cut: (left: number): void => {
-      while (waiting.length > 0 && length() > left) {
-        waiting.pop()?.reject(OVERLOADED)
+      for (let surplus = parties.length - left; surplus > 0 && !turns.areOver; surplus -= 1) {
+        turns.refuseLast()
         onRefused()
       }
     },

@@ -21,6 +21,9 @@ import type { RequestFacts } from './request-facts.ts'
 import { inputReader } from './request-input.ts'
 import { withPatience } from './patience.ts'
 
+/** Strangers are one account among others. */
+const accountIn = ({ principal }: RequestFacts): string => principal?.account_id ?? ''
+
 type Output<R extends Route> = RouteOutput<R> | JsonBytes
 
 export type Handler<R extends Route> = (input: RouteInput<R> & Call) => Promise<Output<R>> | Output<R>
@@ -141,7 +144,8 @@ export const operation = <R extends Route>(
     const call = createCall(request, facts, log, input) as Parameters<Handler<R>>[0]
     const waitMs = waitsMs?.(call) ?? 0
     // Who waits on purpose is no sign that there are too many.
-    const work = () => (waitMs > 0 ? run(call) : facts.crowd.during(route.operationId, () => run(call)))
+    const work = () =>
+      waitMs > 0 ? run(call) : facts.crowd.during(route.operationId, accountIn(facts), () => run(call))
     if (!idempotency || key === null || fingerprint === null || !facts.principal) {
       const answer = await withPatience(patienceMs + waitMs, facts, work())
       const isKnown = route.method === 'get' && isKnownTo(facts.received, facts.headers?.['etag'])

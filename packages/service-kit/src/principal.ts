@@ -20,6 +20,12 @@ export type Principal = {
  */
 export type Authenticate = (headers: HeaderReader, address?: string) => Principal | Promise<Principal>
 
+/**
+ * Whose request this is, as far as that is known without asking anybody; what it says may be out of date, so it is for
+ * turns and not for access.
+ */
+export type AccountOf = (headers: HeaderReader) => string | null
+
 /** A known caller asks for another account than its own. */
 export class AccountMismatch extends ApiError {
   readonly principal: Principal

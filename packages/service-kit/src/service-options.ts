@@ -3,7 +3,7 @@ import type { IdempotencyStore } from './idempotency.ts'
 import type { LoadLimits } from './load.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
-import type { Authenticate } from './principal.ts'
+import type { AccountOf, Authenticate } from './principal.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { Tracer } from './tracer.ts'
 
@@ -14,6 +14,8 @@ export type ServiceOptions = {
   log: Logger
   metrics: Metrics
   authenticate: Authenticate
+  /** Without it, a busy service refuses the requests of all accounts alike. */
+  accountOf?: AccountOf
   /** Proxies of our own in front, each of which appends to `X-Forwarded-For` (default 0: the peer is the caller). */
   proxyHops?: number
   readiness: Checks

@@ -73,7 +73,7 @@ const answerer = (options: ServiceOptions, table: ReturnType<typeof routeTable>)
 
 /** Creates a service without any operation; everything it needs is an argument, and nothing listens yet. */
 export const createService = (options: ServiceOptions): Service => {
-  const { log, metrics, authenticate, idempotency, proxyHops = 0, tracer = null } = options
+  const { log, metrics, authenticate, accountOf = () => null, idempotency, proxyHops = 0, tracer = null } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const { crowdSize, maxInFlight, maxSlowdown, maxBodyBytes, patienceMs } = limits
   const limitRate = rateLimiter(limits.rate)
@@ -95,7 +95,7 @@ export const createService = (options: ServiceOptions): Service => {
     handle: table.handle,
     raw: table.raw,
     bodyLimit,
-    turnAway: doorkeeper({ load, crowd, bodies, metrics, record, isDraining: () => isDraining }),
+    turnAway: doorkeeper({ load, crowd, bodies, metrics, record, accountOf, isDraining: () => isDraining }),
     fetch: async (request, connection = {}) => {
       const { outgoing } = connection
       const head = connection.incoming ? headOf(connection.incoming) : headInMemory(request)

@@ -83,7 +83,7 @@ export const forwardRoutes = (service: Service, deps: ForwardDeps) => {
       const passed = passedHeaders(headers, key.source)
       const event = { key, agent_name: target.agent_name, path, query, body, payload, headers, passed }
       const store = () => accept({ ...event, traceparent: env.traceparent })
-      return await env.crowd.during('acceptDelivery', store)
+      return await env.crowd.during('acceptDelivery', key.account_id, store)
     }
     const event = accepted.idOf({ key, payload, headers, method: c.req.method })
     if (accepted.has(event)) {

@@ -43,7 +43,7 @@ export const replicas = async () => {
     const made = owned.use(authenticator({ db: own, pepper, header: 'x-api-key', onRefused, ...options }))
     await eventually(async () => expect(await listeners(name)).toHaveLength(1))
     const authenticate = async (headers: HeaderReader, address?: string) => made.authenticate(headers, address)
-    return { authenticate, refusals, name, db: own }
+    return { authenticate, accountOf: made.accountOf, refusals, name, db: own }
   }
 
   return {
