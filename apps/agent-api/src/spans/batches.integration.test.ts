@@ -122,6 +122,35 @@ describe('a repeated id', () => {
     })
   })
 
+  test('folds when put in any order: what says too little to make a span waits for what makes it', async () => {
+    const late = { id: 'made', end_time: '2026-01-01T11:00:00Z', output: { early: true }, data: { a: 1 } }
+    const items = [
+      { id: 'made', name: 'first name', start_time: '2026-01-01T10:00:00Z' },
+      late,
+      { id: 'never made', output: { lost: true } },
+      { id: 'made', trace_id: 'trace', name: 'step', data: { b: 2 } },
+      { id: 'made', input: { a: 1 } },
+    ]
+    const { results } = await client.putSpanBatch({ body: { spans: items } })
+    expect(results.map(({ status, problem }) => [status, problem?.code])).toEqual([
+      [200, undefined],
+      [200, undefined],
+      [404, 'not_found'],
+      [200, undefined],
+      [200, undefined],
+    ])
+    const made = { name: 'step', end_time: late.end_time, input: { a: 1 }, output: late.output, data: { b: 2 } }
+    expect(await client.getSpan({ params: { span_id: 'made' } })).toMatchObject(made)
+    expect(results[0]).toMatchObject({ span: { name: 'step', output: null }, omitted: ['input', 'output', 'data'] })
+  })
+
+  test('what would make a later item end before it starts is not folded into it', async () => {
+    const items = [{ id: 'early', end_time: '2025-01-01' }, span('early', { end_time: null })]
+    const { results } = await client.putSpanBatch({ body: { spans: items } })
+    expect(results.map(({ status }) => status)).toEqual([404, 200])
+    expect((await client.getSpan({ params: { span_id: 'early' } })).end_time).toBeNull()
+  })
+
   test('a completed span stays completed when an earlier state is put again', async () => {
     await client.putSpanBatch({ body: { spans: [span('done', { end_time: '2026-01-01T11:00:00Z' })] } })
     await client.putSpanBatch({ body: { spans: [span('done', { end_time: null })] } })

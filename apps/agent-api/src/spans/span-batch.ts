@@ -4,8 +4,9 @@ import { isBlocked, isTransient } from '@keelson/database'
 import { ApiError, itemReader, problemOf, toApiError, uuidv7 } from '@keelson/service-kit'
 import type { Room } from './answered-span.ts'
 import type { InTurn } from './fair-turns.ts'
+import { foldPuts } from './fold-puts.ts'
 import type { KeptSpans } from './read-span.ts'
-import { newSpanOf, patchOf, presentSpan, type WrittenSpan } from './span-row.ts'
+import { newSpanOf, patchOf, presentSpan, type SpanPatch, type WrittenSpan } from './span-row.ts'
 import { WRITER_IS_FULL } from './span-writer.ts'
 import type { spanStore } from './store.ts'
 
@@ -140,8 +141,12 @@ export const createBatch = (store: Store, batch: Batch) =>
   })
 
 /** Creates or changes spans, each with an outcome of its own; the last item of an id wins. */
-export const putBatch = (store: Store, batch: Batch) =>
-  runBatch(batch, (item) => {
+export const putBatch = async (store: Store, batch: Batch) => {
+  const folding = foldPuts()
+  const put = (patch: SpanPatch) => store.put(patch, batch.room)
+  const results = await runBatch(batch, (item) => {
     const { id, ...request } = readPut(item)
-    return { id, write: () => store.put(patchOf(id, request), batch.room) }
+    return { id, write: () => folding.write(patchOf(id, request), put) }
   })
+  return folding.settled(results)
+}

@@ -17,6 +17,8 @@ export type Facts = {
 /** The members of an object by name, each as JSON text, or a list as JSON text. */
 export type Data = ReadonlyMap<string, string> | string
 
+export type Item = { id: string; facts: Facts }
+
 export type Outcome = { status: number; span?: string }
 
 const FIELDS = ['trace_id', 'name', 'start_time', 'end_time', 'parent_id', 'task_id', 'input', 'output'] as const
@@ -47,6 +49,25 @@ const spanText = (id: string, span: Facts): string => {
 const merged = (stored: Data | null | undefined, patch: Data): Data =>
   stored instanceof Map && patch instanceof Map ? new Map([...stored, ...patch]) : patch
 
+/** Items that say too little wait for one that makes their span, unless it would end before it starts with them. */
+const putAll = (put: (id: string, facts: Facts) => Outcome, items: readonly Item[]): Outcome[] => {
+  const outcomes: Outcome[] = []
+  const waiting = new Map<string, { facts: Facts; indexes: number[] }>()
+  for (const [index, { id, facts }] of items.entries()) {
+    const { facts: earlier = {}, indexes = [] } = waiting.get(id) ?? {}
+    const given = Object.fromEntries(Object.entries(facts).filter(([, value]) => value)) as Facts
+    const together = { ...earlier, ...given }
+    const isTogether = !endsEarly(facts) && !endsEarly(together)
+    const outcome = put(id, isTogether ? together : facts)
+    outcomes.push(outcome)
+    if (isTogether && outcome.status === 404) waiting.set(id, { facts: together, indexes: [...indexes, index] })
+    if (outcome.status !== 200) continue
+    if (isTogether) for (const folded of indexes) outcomes[folded] = outcome
+    waiting.delete(id)
+  }
+  return outcomes
+}
+
 /** What one account's spans should be after each write, in memory and one write after the other. */
 export const spanModel = () => {
   const spans = new Map<string, Facts>()
@@ -76,6 +97,8 @@ export const spanModel = () => {
     return store(id, { ...stored, ...given, data: dataOf(stored) })
   }
 
+  const put = (id: string, facts: Facts): Outcome => change(id, facts, (stored) => facts.data ?? stored?.data ?? null)
+
   return {
     ids: () => [...spans.keys()],
     get: answer,
@@ -88,7 +111,8 @@ export const spanModel = () => {
     },
     patch: (id: string, facts: Facts): Outcome =>
       change(id, facts, (stored) => (facts.data ? merged(stored?.data, facts.data) : (stored?.data ?? null))),
-    put: (id: string, facts: Facts): Outcome => change(id, facts, (stored) => facts.data ?? stored?.data ?? null),
+    put,
+    putAll: (items: readonly Item[]): Outcome[] => putAll(put, items),
   }
 }
 

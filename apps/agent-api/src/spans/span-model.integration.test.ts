@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { testApp } from '../test-app.fixture.ts'
 import { bodyOf, outcomeOf, someFacts } from './span-facts.fixture.ts'
-import { spanModel, type Facts, type Outcome, type SpanModel } from './span-model.fixture.ts'
+import { spanModel, type Item, type Outcome, type SpanModel } from './span-model.fixture.ts'
 
 let app: Awaited<ReturnType<typeof testApp>>
 beforeAll(async () => {
@@ -14,7 +14,6 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 type Client = Awaited<ReturnType<typeof app.client>>
 type World = { client: Client; model: SpanModel }[]
-type Item = { id: string; facts: Facts }
 type Write = { account: number } & ({ kind: 'create' | 'patch' | 'put'; items: Item[] } | { kind: 'read'; id: string })
 
 const id = fc.constantFrom('x', 'y', 'z')
@@ -58,7 +57,8 @@ const send = async ({ client }: World[number], write: Write): Promise<Outcome[]>
 
 const expected = ({ model }: World[number], write: Write): Outcome[] => {
   if (write.kind === 'read') return [model.get(write.id)]
-  const outcomes = write.items.map(({ id, facts }) => model[write.kind](id, facts))
+  const { kind, items } = write
+  const outcomes = kind === 'put' ? model.putAll(items) : items.map(({ id, facts }) => model[kind](id, facts))
   // A batch is looked at when all of it is done.
   return outcomes.map(({ status }, index) => (status === 200 ? model.get(write.items[index]!.id) : { status }))
 }

@@ -38,7 +38,7 @@ export const SpanBatchResult = z
       .optional()
       .openapi({
         description:
-          'Fields of `span` that are `null` only because they were stored before and found no room in the answer; `GET /spans/{span_id}` has them',
+          'Fields of `span` that are `null` only because they were stored before and found no room in the answer, or are in that of the item which made the span; `GET /spans/{span_id}` has them',
       }),
     problem: nullable(Problem).openapi({ description: 'Why the item failed; `null` where it did not' }),
   })

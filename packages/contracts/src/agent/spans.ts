@@ -77,7 +77,7 @@ export const spans = {
   putSpanBatch: route('putSpanBatch', 'put', '/spans/batch', {
     tag,
     summary: 'Create or change many spans',
-    description: `Each is created or, where its id exists, changed: the last one wins. A bad one sinks no other. ${ANSWER_BOUND} Items of status 503 are to be sent again; then the answer has \`Retry-After\`, and where no other item is left it is 503 itself.`,
+    description: `Each is created or, where its id exists, changed: the last one wins. Items of one id that say too little to make a span wait for one that makes it. A bad one sinks no other. ${ANSWER_BOUND} Items of status 503 are to be sent again; then the answer has \`Retry-After\`, and where no other item is left it is 503 itself.`,
     scope,
     body: PutSpanBatchRequest,
     ok: SpanBatchResponse,
