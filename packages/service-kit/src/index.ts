@@ -1,3 +1,4 @@
+export { accountTurns } from './account-turns.ts'
 export { ApiError, type ApiErrorOptions, type FieldProblem, invalidField, notFound } from './api-error.ts'
 export type { Call } from './call.ts'
 export { type Config, ConfigError, describeSettings, type Environment, loadConfig, type Settings } from './config.ts'

@@ -1,7 +1,8 @@
+import { accountTurns } from './account-turns.ts'
 import { OVERLOADED } from './load.ts'
 
-/** What one account has in line: so many requests, of which these wait. */
-type Party = { length: number; readonly waiting: PromiseWithResolvers<void>[] }
+/** How many requests of one account are in line. */
+type Party = { length: number }
 
 /** Above so many accounts those who are not in line are forgotten. */
 const MAX_PARTIES = 1000
@@ -20,7 +21,7 @@ const createParties = () => {
     const known = parties.get(account_id)
     if (known) return known
     if (parties.size >= MAX_PARTIES) forgetEmpty()
-    const party = { length: 0, waiting: [] }
+    const party = { length: 0 }
     parties.set(account_id, party)
     return party
   }
@@ -49,38 +50,10 @@ const createParties = () => {
   }
 }
 
-/** Those who wait: parties take turns, and in each it is first come, first served. */
-const createTurns = () => {
-  const turns: Party[] = []
-  return {
-    get areOver() {
-      return turns.length === 0
-    },
-    wait: (party: Party): Promise<void> => {
-      const turn = Promise.withResolvers<void>()
-      if (party.waiting.push(turn) === 1) turns.push(party)
-      return turn.promise
-    },
-    beginNext: (): void => {
-      const party = turns.shift()
-      party?.waiting.shift()?.resolve()
-      if (party && party.waiting.length > 0) turns.push(party)
-    },
-    /** Of the party with most who wait, whoever came last. */
-    refuseLast: (): void => {
-      const lengths = turns.map(({ waiting }) => waiting.length)
-      const at = lengths.indexOf(Math.max(...lengths))
-      const party = turns[at]
-      party?.waiting.pop()?.reject(OVERLOADED)
-      if (party?.waiting.length === 0) turns.splice(at, 1)
-    },
-  }
-}
-
 /** Lets some be worked on at a time; whoever comes then waits for a turn, and accounts take turns. */
 export const createLine = (places: () => number, onRefused: () => void) => {
   const parties = createParties()
-  const turns = createTurns()
+  const turns = accountTurns()
   let begun = 0
 
   const endTurn = (): void => {
@@ -105,7 +78,7 @@ export const createLine = (places: () => number, onRefused: () => void) => {
       let hasBegun = turns.areOver && begun < places()
       try {
         if (hasBegun) begun += 1
-        else await turns.wait(party)
+        else await turns.wait(account_id)
         hasBegun = true
         return await work()
       } finally {
@@ -125,7 +98,7 @@ export const createLine = (places: () => number, onRefused: () => void) => {
     /** Refuses who came last of those with most who wait, until so many are left; what has begun is not given up. */
     cut: (left: number): void => {
       for (let surplus = parties.length - left; surplus > 0 && !turns.areOver; surplus -= 1) {
-        turns.refuseLast()
+        turns.refuseLast(OVERLOADED)
         onRefused()
       }
     },

@@ -21,9 +21,6 @@ import type { RequestFacts } from './request-facts.ts'
 import { inputReader } from './request-input.ts'
 import { withPatience } from './patience.ts'
 
-/** Strangers are one account among others. */
-const accountIn = ({ principal }: RequestFacts): string => principal?.account_id ?? ''
-
 type Output<R extends Route> = RouteOutput<R> | JsonBytes
 
 export type Handler<R extends Route> = (input: RouteInput<R> & Call) => Promise<Output<R>> | Output<R>
@@ -113,6 +110,9 @@ const receiver = <R extends Route>(route: R, context: OperationContext) => {
 
   return { receive, paramsOf }
 }
+
+/** Strangers are one account among others. */
+const accountIn = ({ principal }: RequestFacts): string => principal?.account_id ?? ''
 
 /** A mounted operation: who, where, what, then the handler, then the answer. */
 export const operation = <R extends Route>(

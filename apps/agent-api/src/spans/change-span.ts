@@ -1,4 +1,4 @@
-import { END_BEFORE_START, START_AFTER_END } from '@keelson/contracts/agent'
+import { END_BEFORE_START, isInOrder, START_AFTER_END } from '@keelson/contracts/agent'
 import type { Database } from '@keelson/database'
 import { ApiError, invalidField, notFound } from '@keelson/service-kit'
 import type { Room } from './answered-span.ts'
@@ -26,8 +26,8 @@ export const contended = (): never => {
 }
 
 const refuseEarlyEnd = (stored: SpanFacts, patch: SpanPatch): void => {
-  const [start, end] = [patch.start_time ?? stored.start_time, patch.end_time ?? stored.end_time]
-  if (end === null || end.slice(0, -1) >= start.slice(0, -1)) return
+  const [start_time, end_time] = [patch.start_time ?? stored.start_time, patch.end_time ?? stored.end_time]
+  if (isInOrder({ start_time, end_time })) return
   if (patch.end_time === null) invalidField('start_time', START_AFTER_END)
   invalidField('end_time', END_BEFORE_START)
 }

@@ -1,12 +1,8 @@
-import type { SpanBatchResult } from '@keelson/contracts/agent'
+import { isInOrder, type SpanBatchResult } from '@keelson/contracts/agent'
 import { ApiError } from '@keelson/service-kit'
 import { PAYLOADS, type SpanPatch, type WrittenSpan } from './span-row.ts'
 
 const isMissing = (error: unknown): boolean => error instanceof ApiError && error.code === 'not_found'
-
-/** Without their `Z`, normalised times sort as text. */
-const endsEarly = ({ start_time, end_time }: SpanPatch): boolean =>
-  start_time !== null && end_time !== null && end_time.slice(0, -1) < start_time.slice(0, -1)
 
 /** What both say; the later one wins. */
 const folded = (earlier: SpanPatch, later: SpanPatch): SpanPatch => ({
@@ -35,7 +31,7 @@ export const foldPuts = () => {
       const { id } = patch
       const earlier = waiting.get(id)
       const together = earlier ? folded(earlier, patch) : patch
-      const whole = endsEarly(together) ? patch : together
+      const whole = isInOrder(together) ? together : patch
       try {
         const span = await put(whole)
         if (earlier && whole === together) made.add(id)

@@ -9,11 +9,12 @@ export { SPAN_BATCH_LIMIT_BYTES, SPAN_LIMIT_BYTES, spans } from './spans.ts'
 export {
   CreateSpanRequest,
   END_BEFORE_START,
-  START_AFTER_END,
+  isInOrder,
   isOwnParent,
   OWN_PARENT,
   PutSpanRequest,
   Span,
+  START_AFTER_END,
   UpdateSpanRequest,
 } from './span.ts'
 export { SPAN_BATCH_ITEMS, SpanBatchResponse, SpanBatchResult } from './span-batches.ts'

@@ -59,11 +59,11 @@ const facts = {
   task_id: given(Reference).openapi({ description: 'The task the span belongs to' }),
 }
 
-type Times = { start_time?: string | undefined; end_time?: string | undefined }
+type Times = { [Field in 'start_time' | 'end_time']?: string | null | undefined }
 
-/** Without their `Z`, normalised times sort as text. */
-const isInOrder = ({ start_time, end_time }: Times): boolean =>
-  start_time === undefined || end_time === undefined || start_time.slice(0, -1) <= end_time.slice(0, -1)
+/** Whether a span does not end before it starts, as far as that is known. Without their `Z`, normalised times sort as text. */
+export const isInOrder = ({ start_time, end_time }: Times): boolean =>
+  !start_time || !end_time || start_time.slice(0, -1) <= end_time.slice(0, -1)
 
 /** The one wording for a span that ends before it starts. */
 export const END_BEFORE_START = 'must not be before start_time'
